@@ -1,0 +1,42 @@
+import { v7 } from "uuid";
+
+/**
+ * What an id names, by its prefix. The rest is a UUIDv7 (RFC 9562): an identity, never an order.
+ * Order is `lane_seq`, `event_seq` and `post_seq`.
+ */
+export type IdPrefix =
+  | "turn"
+  | "run"
+  | "dlv"
+  | "op"
+  | "msg"
+  | "str"
+  | "trace"
+  | "boot"
+  | "evt"
+  | "grant"
+  | "sched"
+  | "appr";
+
+/** A source of new ids; tests pass one that repeats. */
+export interface Ids {
+  next(prefix: IdPrefix): string;
+}
+
+export const systemIds: Ids = {
+  next: (prefix) => `${prefix}_${v7()}`,
+};
+
+/** Ids that count up (`run_00000000-0000-7000-8000-000000000001`), so that a test repeats exactly. */
+export function countingIds(): Ids {
+  let n = 0;
+  return {
+    next(prefix) {
+      n += 1;
+      return `${prefix}_00000000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
+    },
+  };
+}
+
+/** What is well formed as an id that comes from outside: 1 to 200 of `A-Z a-z 0-9 _ -`. */
+export const wellFormedId = /^[A-Za-z0-9_-]{1,200}$/;
