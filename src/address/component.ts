@@ -17,11 +17,19 @@ export const addressExample = "slack:T1/C-oncall or web:main/general/t-1";
  * characters, and what is invisible or turns the direction of a line. Code points are spelled out instead of
  * `\p{Cf}` and the like, because those grow with each Unicode release and a stored address must stay canonical.
  */
-const unsafe =
-  /[/%*\u0000-\u0020\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\uFFFE\uFFFF\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]/gu;
+const unsafeRanges = [
+  "/%*", // the format's own
+  "\\u0000-\\u0020\\u007F-\\u00A0", // controls, space, no-break space
+  "\\u1680\\u2000-\\u200F\\u2028-\\u202F\\u205F-\\u206F\\u3000\\uFEFF", // spaces, line ends, joiners, directions
+  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u3164\\uFE00-\\uFE0F\\uFFA0", // invisible
+  "\\uFDD0-\\uFDEF\\uFFF0-\\uFFFB\\uFFFE\\uFFFF", // specials and what is no character
+  "\\u{1BCA0}-\\u{1BCA3}\\u{1D173}-\\u{1D17A}\\u{E0000}-\\u{E0FFF}", // formats and tags outside the first plane
+].join("");
+
+const unsafe = new RegExp(`[${unsafeRanges}]`, "gu");
 
 /** Without the `g` flag: `test` on a regular expression with it would remember where it stopped. */
-const hasUnsafe = new RegExp(unsafe.source, "u");
+const hasUnsafe = new RegExp(`[${unsafeRanges}]`, "u");
 
 const utf8 = new TextEncoder();
 
