@@ -1,0 +1,47 @@
+import { defineConfig } from "vitest/config";
+import { findChromium, findPostgres, findRedis, skipVariables, variables } from "./test/support/services.ts";
+
+const longTests = "**/*.long.test.ts";
+
+/** One kind of test: its name, where its files are, and how long one test may take. */
+function project(name: string, include: string[], testTimeout = 30_000, exclude = [longTests]) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include,
+      exclude: ["node_modules/**", "dist/**", ...exclude],
+      testTimeout,
+      hookTimeout: testTimeout,
+    },
+  };
+}
+
+/** Where the services are, for tests started by hand too; `npm test` has looked before and hands them down. */
+async function servicesForTests(): Promise<Record<string, string>> {
+  const env: Record<string, string> = {};
+  const found = { postgres: await findPostgres(), redis: await findRedis(), chromium: findChromium() };
+  for (const name of ["postgres", "redis", "chromium"] as const) {
+    const service = found[name];
+    if (service.found) env[variables[name]] = service.url;
+    else env[skipVariables[name]] = `${service.reason}; to get it: ${service.command}`;
+  }
+  return env;
+}
+
+export default defineConfig(async () => ({
+  test: {
+    env: await servicesForTests(),
+    // Processes and not threads: a test may end up in native code (node:sqlite), set signals or change folders.
+    pool: "forks",
+    restoreMocks: true,
+    projects: [
+      project("unit", ["src/**/*.test.ts", "test/*.test.ts"]),
+      project("contracts", ["test/contracts/**/*.test.ts"]),
+      project("spec", ["test/spec/**/*.test.ts"]),
+      project("crash", ["test/crash/**/*.test.ts"], 120_000),
+      project("browser", ["test/browser/**/*.test.ts"], 120_000),
+      project("long", [`src/${longTests}`, `test/${longTests}`], 900_000, []),
+    ],
+  },
+}));
