@@ -23,8 +23,9 @@ async function servicesForTests(): Promise<Record<string, string>> {
   const found = { postgres: await findPostgres(), redis: await findRedis(), chromium: findChromium() };
   for (const name of ["postgres", "redis", "chromium"] as const) {
     const service = found[name];
-    if (service.found) env[variables[name]] = service.url;
-    else env[skipVariables[name]] = `${service.reason}; to get it: ${service.command}`;
+    // An empty address hides one that was given but does not work.
+    env[variables[name]] = service.found ? service.url : "";
+    if (!service.found) env[skipVariables[name]] = `${service.reason}; to get it: ${service.command}`;
   }
   return env;
 }
