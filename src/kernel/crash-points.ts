@@ -25,3 +25,18 @@ export type CrashPoint = (typeof crashPoints)[number];
 export type ReachCrashPoint = (point: CrashPoint) => void;
 
 export const noCrash: ReachCrashPoint = () => {};
+
+/** Ends the process with SIGKILL when `point` is reached for the `nth` time (1 is the first). Plain data, since it crosses threads. */
+export interface CrashPlan {
+  point: CrashPoint;
+  nth: number;
+}
+
+export function killAt(plan: CrashPlan): ReachCrashPoint {
+  let reached = 0;
+  return (point) => {
+    if (point !== plan.point) return;
+    reached += 1;
+    if (reached === plan.nth) process.kill(process.pid, "SIGKILL");
+  };
+}

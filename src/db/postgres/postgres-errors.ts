@@ -1,0 +1,36 @@
+import { WaybillError } from "../../kernel/errors.ts";
+
+/** SQLSTATE codes (postgresql.org/docs, appendix A). */
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK = "40P01";
+const DISK_FULL = "53100";
+const UNIQUE_VIOLATION = "23505";
+
+function codeOf(thrown: unknown): string | null {
+  const code = thrown instanceof Error ? (thrown as { code?: unknown }).code : undefined;
+  return typeof code === "string" ? code : null;
+}
+
+/** True for failures of a transaction that did nothing and may well succeed when it is done again. */
+export function isWorthAnotherTry(thrown: unknown): boolean {
+  const code = codeOf(thrown);
+  // A unique index answers so when two transactions raced for one row that both had looked for and not found.
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK || code === UNIQUE_VIOLATION;
+}
+
+/** What pg threw, as an error with a code. What a command refused with is given back as it is. */
+export function fromPostgres(thrown: unknown, place: string): unknown {
+  if (thrown instanceof WaybillError || !(thrown instanceof Error)) return thrown;
+  const code = codeOf(thrown);
+  if (code === DISK_FULL) {
+    return new WaybillError("store_full", `The disk of the database ${place} is full.`, {}, thrown);
+  }
+  const isStatementError = code !== null && /^(22|23|42)/.test(code);
+  if (isStatementError) return thrown;
+  return new WaybillError(
+    "store_unavailable",
+    `The database ${place} does not answer (${code ?? thrown.message}). Check that it runs and that WAYBILL_DATABASE_URL is right.`,
+    {},
+    thrown,
+  );
+}

@@ -1,0 +1,27 @@
+import type { DatabaseSync } from "node:sqlite";
+import { inDialect, migrations, migrationsTable, outstanding, type AppliedMigration, type Migration } from "../migrate.ts";
+
+/**
+ * Brings the schema up to date, in one transaction that holds the write lock, so two processes cannot do it at once.
+ * @throws WaybillError `schema_too_new`
+ */
+export function migrateSqlite(db: DatabaseSync, known: readonly Migration[] = migrations, now = Date.now()): void {
+  db.exec("begin immediate");
+  try {
+    db.exec(migrationsTable);
+    const applied = db.prepare("select version, name, breaking from migrations order by version").all();
+    for (const migration of outstanding(applied as unknown as AppliedMigration[], known)) {
+      for (const statement of migration.statements) db.exec(inDialect(statement, "sqlite"));
+      db.prepare("insert into migrations (version, name, breaking, applied_at) values (?, ?, ?, ?)").run(
+        migration.version,
+        migration.name,
+        migration.breaking ? 1 : 0,
+        now,
+      );
+    }
+    db.exec("commit");
+  } catch (error) {
+    db.exec("rollback");
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import { killAt, noCrash, type CrashPlan } from "../../kernel/crash-points.ts";
+import { asWaybillError, toErrorRecord, type ErrorRecord } from "../../kernel/errors.ts";
+import type { CommandRegistry } from "../command.ts";
+import { Prepared, runCommand } from "./run-command.ts";
+import { migrateSqlite } from "./migrate-sqlite.ts";
+import { fromSqlite } from "./sqlite-errors.ts";
+import { takeLock } from "./take-lock.ts";
+
+/**
+ * The one writer of a SQLite store, in a thread of its own: a busy agent does not hold up commits, and a commit (4 ms
+ * and more under load) does not hold up tokens. The commands of one moment share one transaction, each in a savepoint.
+ */
+export interface WriterData {
+  file: string;
+  commandsUrl: string;
+  crash: CrashPlan | null;
+}
+
+export type ToWriter =
+  | { kind: "batch"; now: number; commands: { name: string; input: unknown }[] }
+  | { kind: "close" };
+
+export type WriterResult = { value: unknown } | { error: ErrorRecord; cause?: string };
+
+export type FromWriter =
+  | { kind: "ready" }
+  | { kind: "refused"; error: ErrorRecord; cause?: string }
+  | { kind: "done"; results: WriterResult[] }
+  | { kind: "closed" };
+
+const { file, commandsUrl, crash } = workerData as WriterData;
+const reach = crash ? killAt(crash) : noCrash;
+
+function failure(thrown: unknown): { error: ErrorRecord; cause?: string } {
+  const error = asWaybillError(fromSqlite(thrown, file));
+  const cause = error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : undefined;
+  return { error: toErrorRecord(error), ...(cause === undefined ? {} : { cause }) };
+}
+
+function open(): { db: DatabaseSync; unlock: () => void } {
+  const unlock = takeLock(file);
+  const db = new DatabaseSync(file);
+  db.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full");
+  db.exec("pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536");
+  migrateSqlite(db);
+  return { db, unlock };
+}
+
+function runBatch(
+  db: DatabaseSync,
+  prepared: Prepared,
+  registry: CommandRegistry,
+  batch: Extract<ToWriter, { kind: "batch" }>,
+): WriterResult[] {
+  const env = { dialect: "sqlite", now: batch.now, reach } as const;
+  const results: WriterResult[] = [];
+  try {
+    db.exec("begin immediate");
+    for (const { name, input } of batch.commands) {
+      const command = registry.get(name);
+      db.exec("savepoint command");
+      try {
+        if (!command) throw new TypeError(`There is no command ${name}.`);
+        results.push({ value: runCommand(prepared, command, input, env) });
+      } catch (thrown) {
+        db.exec("rollback to command");
+        results.push(failure(thrown));
+      }
+      db.exec("release command");
+    }
+    db.exec("commit");
+    return results;
+  } catch (thrown) {
+    // The whole transaction is gone (a full disk, say): none of it happened, and each caller is told so.
+    if (db.isTransaction) db.exec("rollback");
+    const failed = failure(thrown);
+    return batch.commands.map(() => failed);
+  }
+}
+
+async function main(port: NonNullable<typeof parentPort>): Promise<void> {
+  const send = (message: FromWriter): void => port.postMessage(message);
+  let opened: ReturnType<typeof open>;
+  let registry: CommandRegistry;
+  try {
+    registry = ((await import(commandsUrl)) as { commands: CommandRegistry }).commands;
+    opened = open();
+  } catch (thrown) {
+    send({ kind: "refused", ...failure(thrown) });
+    port.close();
+    return;
+  }
+  const { db, unlock } = opened;
+  const prepared = new Prepared(db);
+  port.on("message", (message: ToWriter) => {
+    if (message.kind === "batch") {
+      send({ kind: "done", results: runBatch(db, prepared, registry, message) });
+      return;
+    }
+    db.close();
+    unlock();
+    send({ kind: "closed" });
+    port.close();
+  });
+  send({ kind: "ready" });
+}
+
+if (parentPort) await main(parentPort);
