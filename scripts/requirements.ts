@@ -3,6 +3,9 @@ import { readCitations } from "../test/spec/citations.ts";
 import { mutants } from "../test/spec/mutants.ts";
 import { requirements } from "../test/spec/requirements.ts";
 
+// Piped into head or a pager that is closed early.
+process.stdout.on("error", () => {});
+
 const citations = readCitations();
 const rows = requirements.map(({ id, state, text, proof }) => ({
   id,
