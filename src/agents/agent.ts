@@ -147,8 +147,11 @@ export interface RunContext {
   silent(): void;
   /** Adds to the run's usage; throws `token_limit` or `step_limit` when a limit is passed. */
   use(usage: Partial<Usage>): void;
-  /** Messages that the same person sent here meanwhile, where `followUp` is `steer`; each is given once. */
-  takeSteering(): readonly { id: string; text: string; parts: readonly MessagePart[] }[];
+  /**
+   * Messages that the same person sent here meanwhile, where `followUp` is `steer`; each is given once, and from then
+   * on this run answers it too. What is not taken is answered by a run of its own, afterwards.
+   */
+  takeSteering(): Promise<readonly { id: string; text: string; parts: readonly MessagePart[] }[]>;
 }
 
 export interface AgentInput {

@@ -24,7 +24,6 @@ export interface Tables {
   messages: MessagesTable;
   memory_items: MemoryItemsTable;
   memory_scopes: MemoryScopesTable;
-  steering: SteeringTable;
   blobs: BlobsTable;
   deliveries: DeliveriesTable;
   ops: OpsTable;
@@ -267,15 +266,6 @@ export interface MemoryScopesTable {
   since_seq: number;
   summary: string | null;
   seeded_from: string | null;
-  at: number;
-}
-
-export interface SteeringTable {
-  tenant_id: string;
-  turn_id: string;
-  run_id: string;
-  message_json: string;
-  taken: number;
   at: number;
 }
 

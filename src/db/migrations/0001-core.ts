@@ -119,9 +119,6 @@ export const core: Migration = {
     `create table memory_scopes (
       tenant_id text not null, scope text not null, since_seq {int} not null, summary text, seeded_from text,
       at {int} not null, primary key (tenant_id, scope)){clustered}`,
-    `create table steering (
-      tenant_id text not null, turn_id text not null, run_id text not null, message_json text not null,
-      taken {int} not null, at {int} not null, primary key (tenant_id, run_id, turn_id)){clustered}`,
     `create table blobs (
       tenant_id text not null, hash text not null, media_type text not null, bytes {bytes} not null, at {int} not null,
       primary key (tenant_id, hash))`,

@@ -1,0 +1,27 @@
+import { command } from "../db/command.ts";
+import { noteRun } from "../ledger/note-run.ts";
+import type { Fence } from "../ledger/run.ts";
+import { recordPreview } from "./record-delivery.ts";
+import type { Place } from "./post-message.ts";
+import type { DeliveryRule } from "./sender.ts";
+
+export interface PreviewInput {
+  fence: Fence;
+  turn: string;
+  delivery: string;
+  op: string;
+  place: Place;
+  rule: DeliveryRule;
+  text: string;
+}
+
+/**
+ * Commits the post that is finished in place, before the first text appears: the answer, a notice or its removal will
+ * find it, also after a crash, so a preview and its final message are one post.
+ * @throws WaybillError `run_lost`
+ */
+export const openPreview = command("deliveries.open-preview", function* (input: PreviewInput, env) {
+  const { fence, turn, delivery, op, place, rule, text } = input;
+  yield* noteRun(fence, "preview", { delivery }, env.now);
+  yield* recordPreview({ tenant: fence.tenant, id: delivery, op, run: fence.run, turn, place, rule, text }, env.now);
+});

@@ -1,0 +1,263 @@
+import { sql } from "kysely";
+import { all, first, type Program } from "../db/command.ts";
+import { statement } from "../db/statement.ts";
+import { postMessage, type Place } from "./post-message.ts";
+import type { DeliveryRule, Rejected } from "./sender.ts";
+
+export type DeliveryKind = "final" | "say" | "send" | "notice" | "reply";
+
+export interface NewDelivery {
+  tenant: string;
+  id: string;
+  kind: DeliveryKind;
+  run: string | null;
+  turn: string | null;
+  place: Place;
+  rule: DeliveryRule;
+  rejected: readonly Rejected[];
+  message: { id: string; text: string; parts: string; notice: { key: string; values: string } | null };
+  /**
+   * `posted`: the post is the message row itself (web), so its receipt is written here. `outbox`: ops go to the
+   * platform. `blocked`: the destination is closed; the ops are kept for a retry by hand.
+   */
+  mode: "posted" | "outbox" | "blocked";
+  reason?: string | null;
+  /** The text in the platform's pieces, each with the id of its op. Empty for `posted`. */
+  pieces: { op: string; text: string }[];
+  /** A preview that is already on its way: its post is edited into the first piece. */
+  preview: boolean;
+}
+
+const insertDelivery = statement<{
+  tenant: string;
+  id: string;
+  kind: string;
+  run: string | null;
+  turn: string | null;
+  address: string;
+  state: string;
+  rule: string;
+  rejected: string;
+  reason: string | null;
+  message: string | null;
+  at: number;
+  settled: number | null;
+}>()((k, p) =>
+  k.insertInto("deliveries").values({
+    tenant_id: p.tenant,
+    id: p.id,
+    kind: p.kind,
+    run_id: p.run,
+    turn_id: p.turn,
+    address: p.address,
+    state: p.state,
+    rule: p.rule,
+    rejected_json: p.rejected,
+    reason: p.reason,
+    message_id: p.message,
+    attempts: 0,
+    created_at: p.at,
+    settled_at: p.settled,
+  }),
+);
+
+const completePreview = statement<{ tenant: string; id: string; message: string; kind: string }>()((k, p) =>
+  k
+    .updateTable("deliveries")
+    .set({ message_id: p.message, kind: p.kind })
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.id),
+);
+
+const insertReceipt = statement<{
+  tenant: string;
+  delivery: string;
+  part: number;
+  platformId: string;
+  address: string;
+  permalink: string | null;
+  at: number;
+}>()((k, p) =>
+  k
+    .insertInto("receipts")
+    .values({
+      tenant_id: p.tenant,
+      delivery_id: p.delivery,
+      part: p.part,
+      platform_id: p.platformId,
+      address: p.address,
+      permalink: p.permalink,
+      at: p.at,
+    })
+    .onConflict((c) =>
+      c
+        .columns(["tenant_id", "delivery_id", "part"])
+        .doUpdateSet({ platform_id: p.platformId, permalink: p.permalink, at: p.at }),
+    ),
+);
+
+const takeOpSeq = statement<{ tenant: string; address: string }>()((k, p) =>
+  k
+    .insertInto("op_counters")
+    .values({ tenant_id: p.tenant, address: p.address, last_seq: 1 })
+    .onConflict((c) =>
+      c.columns(["tenant_id", "address"]).doUpdateSet({ last_seq: sql<number>`op_counters.last_seq + 1` }),
+    )
+    .returning("last_seq"),
+);
+
+const insertOp = statement<{
+  tenant: string;
+  id: string;
+  delivery: string;
+  address: string;
+  channel: string;
+  seq: number;
+  kind: string;
+  part: number;
+  text: string;
+  state: string;
+  error: string | null;
+  at: number;
+}>()((k, p) =>
+  k.insertInto("ops").values({
+    tenant_id: p.tenant,
+    id: p.id,
+    delivery_id: p.delivery,
+    address: p.address,
+    channel: p.channel,
+    op_seq: p.seq,
+    kind: p.kind,
+    part: p.part,
+    text: p.text,
+    state: p.state,
+    attempts: 0,
+    fence: 0,
+    ambiguous: 0,
+    next_at: p.at,
+    error: p.error,
+    created_at: p.at,
+  }),
+);
+
+export interface NewOp {
+  tenant: string;
+  id: string;
+  delivery: string;
+  place: Pick<Place, "address" | "channel">;
+  kind: "create" | "edit" | "delete";
+  part: number;
+  text: string;
+  state: "pending" | "blocked";
+  reason: string | null;
+}
+
+/** Adds an op behind all others of its address. Part of a larger command. */
+export function* addOp(op: NewOp, now: number): Program<void> {
+  const row = yield* first(takeOpSeq, { tenant: op.tenant, address: op.place.address });
+  yield* all(insertOp, {
+    tenant: op.tenant,
+    id: op.id,
+    delivery: op.delivery,
+    address: op.place.address,
+    channel: op.place.channel,
+    seq: row?.last_seq ?? 1,
+    kind: op.kind,
+    part: op.part,
+    text: op.text,
+    state: op.state,
+    error: op.reason,
+    at: now,
+  });
+}
+
+/** Stores what proves that a piece was posted. Part of a larger command. */
+export function* storeReceipt(
+  receipt: { tenant: string; delivery: string; part: number; platformId: string; address: string; permalink: string | null },
+  now: number,
+): Program<void> {
+  yield* all(insertReceipt, { ...receipt, at: now });
+}
+
+/** Opens a delivery whose text is not known yet: the post that is finished in place. Part of a larger command. */
+export function* recordPreview(
+  preview: { tenant: string; id: string; op: string; run: string; turn: string; place: Place; rule: DeliveryRule; text: string },
+  now: number,
+): Program<void> {
+  const { tenant, id, run, turn, place, rule } = preview;
+  yield* all(insertDelivery, {
+    tenant,
+    id,
+    kind: "final",
+    run,
+    turn,
+    address: place.address,
+    state: "pending",
+    rule,
+    rejected: "[]",
+    reason: null,
+    message: null,
+    at: now,
+    settled: null,
+  });
+  const op = { tenant, id: preview.op, delivery: id, place, kind: "create", part: 0, text: preview.text } as const;
+  yield* addOp({ ...op, state: "pending", reason: null }, now);
+}
+
+/**
+ * Records one logical message to one address: the message, the delivery with the rule that chose its address, and the
+ * receipt (web) or the ops (elsewhere). Part of a larger command.
+ */
+export function* recordDelivery(delivery: NewDelivery, now: number): Program<{ postSeq: number }> {
+  const { tenant, id, place, message, mode } = delivery;
+  const posted = yield* postMessage(
+    {
+      tenant,
+      id: message.id,
+      place,
+      role: "assistant",
+      text: message.text,
+      parts: message.parts,
+      notice: message.notice,
+      turn: delivery.turn,
+      run: delivery.run,
+      delivery: id,
+      platformId: null,
+      sender: null,
+    },
+    now,
+  );
+  if (delivery.preview) {
+    yield* all(completePreview, { tenant, id, message: message.id, kind: delivery.kind });
+  } else {
+    yield* all(insertDelivery, {
+      tenant,
+      id,
+      kind: delivery.kind,
+      run: delivery.run,
+      turn: delivery.turn,
+      address: place.address,
+      state: mode === "posted" ? "delivered" : mode === "blocked" ? "blocked" : "pending",
+      rule: delivery.rule,
+      rejected: JSON.stringify(delivery.rejected),
+      reason: delivery.reason ?? null,
+      message: message.id,
+      at: now,
+      settled: mode === "outbox" ? null : now,
+    });
+  }
+  if (mode === "posted") {
+    const receipt = { tenant, delivery: id, part: 0, platformId: message.id, address: place.address, permalink: null };
+    yield* storeReceipt(receipt, now);
+    return posted;
+  }
+  for (const [part, piece] of delivery.pieces.entries()) {
+    const kind = delivery.preview && part === 0 ? "edit" : "create";
+    const state = mode === "blocked" ? "blocked" : "pending";
+    yield* addOp(
+      { tenant, id: piece.op, delivery: id, place, kind, part, text: piece.text, state, reason: delivery.reason ?? null },
+      now,
+    );
+  }
+  return posted;
+}
