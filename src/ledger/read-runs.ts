@@ -1,0 +1,222 @@
+import { sql, type Kysely, type SqlBool } from "kysely";
+import { statement } from "../db/statement.ts";
+import type { Database } from "../db/database.ts";
+import type { Tables } from "../db/tables.ts";
+import type { RunState } from "./run.ts";
+
+/** A run as the ledger tells it. Times are milliseconds since 1970. */
+export interface RunRecord {
+  id: string;
+  agent: string;
+  agentVersion: string;
+  state: RunState;
+  reason: string | null;
+  abortCause: string | null;
+  turn: string;
+  foreground: boolean;
+  parent: string | null;
+  root: string;
+  stream: string;
+  streamRoot: string;
+  trace: string;
+  /** Where it was asked, where its answer is due, where it was really posted. */
+  origin: string;
+  replyTo: string;
+  postedIn: string | null;
+  attempts: number;
+  fence: number;
+  owner: string | null;
+  progress: string | null;
+  progressPercent: number | null;
+  usage: Record<string, unknown> | null;
+  text: string;
+  sender: { id: string; name: string | null } | null;
+  createdAt: number;
+  startedAt: number | null;
+  finishedAt: number | null;
+  deadlineAt: number | null;
+}
+
+const columns = [
+  "id",
+  "agent",
+  "agent_version",
+  "state",
+  "reason",
+  "abort_cause",
+  "turn_id",
+  "foreground",
+  "parent_run",
+  "root_run",
+  "stream_id",
+  "stream_root",
+  "trace_id",
+  "origin",
+  "reply_to",
+  "posted_in",
+  "attempts",
+  "fence",
+  "owner",
+  "progress",
+  "progress_percent",
+  "usage_json",
+  "input_json",
+  "created_at",
+  "started_at",
+  "finished_at",
+  "deadline_at",
+] as const;
+
+type Row = Pick<Tables["runs"], (typeof columns)[number]>;
+
+export function toRunRecord(row: Row): RunRecord {
+  const input = JSON.parse(row.input_json) as { text?: string; sender?: { id: string; name: string | null } };
+  return {
+    id: row.id,
+    agent: row.agent,
+    agentVersion: row.agent_version,
+    state: row.state as RunState,
+    reason: row.reason,
+    abortCause: row.abort_cause,
+    turn: row.turn_id,
+    foreground: row.foreground === 1,
+    parent: row.parent_run,
+    root: row.root_run,
+    stream: row.stream_id,
+    streamRoot: row.stream_root,
+    trace: row.trace_id,
+    origin: row.origin,
+    replyTo: row.reply_to,
+    postedIn: row.posted_in,
+    attempts: row.attempts,
+    fence: row.fence,
+    owner: row.owner,
+    progress: row.progress,
+    progressPercent: row.progress_percent,
+    usage: row.usage_json === null ? null : (JSON.parse(row.usage_json) as Record<string, unknown>),
+    text: input.text ?? "",
+    sender: input.sender ?? null,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    deadlineAt: row.deadline_at,
+  };
+}
+
+const byId = statement<{ tenant: string; run: string }>()((k, p) =>
+  k.selectFrom("runs").select(columns).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
+);
+
+export async function readRun(db: Database, tenant: string, run: string): Promise<RunRecord | null> {
+  const [row] = await db.read(byId, { tenant, run });
+  return row ? toRunRecord(row) : null;
+}
+
+const byStream = statement<{ tenant: string; stream: string }>()((k, p) =>
+  k.selectFrom("runs").select(columns).where("tenant_id", "=", p.tenant).where("stream_id", "=", p.stream),
+);
+
+export async function readRunOfStream(db: Database, tenant: string, stream: string): Promise<RunRecord | null> {
+  const [row] = await db.read(byStream, { tenant, stream });
+  return row ? toRunRecord(row) : null;
+}
+
+const live = sql<SqlBool>`state in ('staged', 'queued', 'running', 'waiting')`;
+
+/**
+ * The runs of one place and no other: asked there, due there, or posted there. Live ones come first however many
+ * turns followed; then the newest that ended. A conversation's own address does not count its threads, nor the other
+ * way round. Each branch is one look into an index of its own.
+ */
+export const placeRuns = statement<{ tenant: string; address: string; limit: number }>()((k, p) => {
+  const branch = (column: "origin" | "reply_to" | "posted_in", wanted: "live" | "ended") =>
+    k
+      .selectFrom(
+        k
+          .selectFrom("runs")
+          .select(columns)
+          .where("tenant_id", "=", p.tenant)
+          .where(column, "=", p.address)
+          // The partial indexes hold only addresses that differ from the one before, so each run comes from one branch.
+          .$if(column === "reply_to", (q) => q.where(sql<SqlBool>`reply_to <> origin`))
+          .$if(column === "posted_in", (q) => q.where(sql<SqlBool>`posted_in is not null and posted_in <> reply_to`))
+          .where(wanted === "live" ? live : sql<SqlBool>`state not in ('staged', 'queued', 'running', 'waiting')`)
+          .orderBy("created_at", "desc")
+          .limit(p.limit)
+          .as(`${column}_${wanted}`),
+      )
+      .selectAll();
+  return k
+    .selectFrom(
+      branch("origin", "live")
+        .unionAll(branch("reply_to", "live"))
+        .unionAll(branch("posted_in", "live"))
+        .unionAll(branch("origin", "ended"))
+        .unionAll(branch("reply_to", "ended"))
+        .unionAll(branch("posted_in", "ended"))
+        .as("place"),
+    )
+    .selectAll()
+    .orderBy(sql`case when state in ('staged', 'queued', 'running', 'waiting') then 0 else 1 end`)
+    .orderBy("created_at", "desc")
+    .limit(p.limit);
+});
+
+export async function readPlaceRuns(
+  db: Database,
+  tenant: string,
+  address: string,
+  limit: number,
+): Promise<RunRecord[]> {
+  return (await db.read(placeRuns, { tenant, address, limit })).map(toRunRecord);
+}
+
+export interface RunFilter {
+  states?: readonly string[];
+  agent?: string;
+  address?: string;
+  turn?: string;
+  trace?: string;
+  parent?: string;
+  /** Only runs before this one in the order of the list (newest first). */
+  before?: { createdAt: number; id: string };
+  limit: number;
+}
+
+/** Runs, newest first, for lists. */
+export async function listRuns(db: Database, tenant: string, filter: RunFilter): Promise<RunRecord[]> {
+  const rows = await db.query((k: Kysely<Tables>) => {
+    let q = k.selectFrom("runs").select(columns).where("tenant_id", "=", tenant);
+    if (filter.states?.length) q = q.where("state", "in", filter.states);
+    if (filter.agent !== undefined) q = q.where("agent", "=", filter.agent);
+    if (filter.turn !== undefined) q = q.where("turn_id", "=", filter.turn);
+    if (filter.trace !== undefined) q = q.where("trace_id", "=", filter.trace);
+    if (filter.parent !== undefined) q = q.where("parent_run", "=", filter.parent);
+    if (filter.address !== undefined) {
+      const { address } = filter;
+      q = q.where((e) =>
+        e.or([e("origin", "=", address), e("reply_to", "=", address), e("posted_in", "=", address)]),
+      );
+    }
+    if (filter.before) {
+      const { createdAt, id } = filter.before;
+      q = q.where((e) =>
+        e.or([e("created_at", "<", createdAt), e.and([e("created_at", "=", createdAt), e("id", "<", id)])]),
+      );
+    }
+    return q.orderBy("created_at", "desc").orderBy("id", "desc").limit(filter.limit);
+  });
+  return rows.map(toRunRecord);
+}
+
+export async function countByState(db: Database, tenant: string): Promise<Record<string, number>> {
+  const rows = await db.query((k) =>
+    k
+      .selectFrom("runs")
+      .select(["state", sql<number>`count(*)`.as("count")])
+      .where("tenant_id", "=", tenant)
+      .where(live)
+      .groupBy("state"),
+  );
+  return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));
+}

@@ -1,0 +1,117 @@
+import { command, type CommandEnv, type Program } from "../db/command.ts";
+import { postMessage, type Place } from "../deliveries/post-message.ts";
+import { recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
+import { interruptRun, type AskedAbort } from "../ledger/ask-abort.ts";
+import { enterLane, headOfLane } from "../ledger/lanes.ts";
+import { recordRun, recordTurn, type NewRun } from "../ledger/record-run.ts";
+import { countUse, type DailyCap } from "./daily-caps.ts";
+import { amendAnswer, once, type IdempotencyKey } from "./idempotency.ts";
+import type { Accepted } from "./incoming.ts";
+import { noteSlots } from "./slots.ts";
+
+export type FollowUp = "queue" | "steer" | "interrupt";
+
+export interface AcceptInput {
+  tenant: string;
+  key: IdempotencyKey | null;
+  place: Place;
+  /** Null when an answer is wished anew: the person's message stands already. */
+  message: { id: string; platformId: string; text: string; parts: string } | null;
+  sender: { id: string; name: string | null; principal: string | null };
+  run: Omit<NewRun, "ready" | "laneSeq">;
+  followUp: FollowUp;
+  caps: readonly DailyCap[];
+  /** Posted when a cap is reached; no run is made then. */
+  capReply: NewDelivery | null;
+  /** For an agent whose answers are jobs: what is posted at once, in the same commit. */
+  acknowledge: NewDelivery | null;
+  /** The account whose slots follow what is said, where the operator switched them on. */
+  slots: boolean;
+}
+
+export interface AcceptOutput {
+  accepted: Accepted;
+  /** Posts that this made, for live feeds. */
+  posted: boolean;
+  aborts: AskedAbort[];
+}
+
+/**
+ * Turn and run in one commit: the address is fixed from here on, and what is accepted is never lost. Seen before: the
+ * answer of the first time, and nothing twice.
+ */
+export const acceptMessage = command("turns.accept-message", function* (input: AcceptInput, env): Program<AcceptOutput> {
+  const { tenant, run, place } = input;
+  const accepted: Accepted = {
+    turn: run.turn,
+    run: run.id,
+    stream: run.stream,
+    address: place.address,
+    message: input.message?.id ?? run.input.message ?? "",
+    outcome: "queued",
+    repeated: false,
+  };
+  if (input.key) {
+    const before = yield* once(tenant, input.key, accepted, env.now);
+    if (before) return { accepted: { ...before, repeated: true }, posted: false, aborts: [] };
+  }
+  const laneSeq = yield* enterLane(tenant, run.lane);
+  const head = run.foreground ? yield* headOfLane(tenant, run.lane) : undefined;
+  yield* recordWhatWasSaid(input, laneSeq, env);
+  if (input.slots) yield* noteSlots(tenant, place, env.now);
+  if (yield* countUse(tenant, input.caps, env.now)) return yield* refuseByCap(input, accepted, env);
+
+  const ready = run.state === "queued" && head === undefined;
+  yield* recordRun({ ...run, laneSeq, ready }, env.now);
+  if (input.acknowledge) yield* recordDelivery(input.acknowledge, env.now);
+  const aborts: AskedAbort[] = [];
+  if (input.followUp === "interrupt" && head) {
+    const asked = yield* interruptRun(tenant, head.id, env);
+    if (asked) aborts.push(asked);
+  }
+  env.reach("accept:before-commit");
+  return { accepted, posted: true, aborts };
+});
+
+function* recordWhatWasSaid(input: AcceptInput, laneSeq: number, env: CommandEnv): Program<void> {
+  const { tenant, run, place, message, sender } = input;
+  yield* recordTurn(
+    {
+      tenant,
+      id: run.turn,
+      kind: "message",
+      address: place.address,
+      lane: run.lane,
+      laneSeq,
+      message: message?.id ?? run.input.message,
+      sender,
+      causedBy: run.causedBy,
+    },
+    env.now,
+  );
+  if (!message) return;
+  yield* postMessage(
+    {
+      tenant,
+      id: message.id,
+      place,
+      role: "user",
+      text: message.text,
+      parts: message.parts,
+      notice: null,
+      turn: run.turn,
+      run: null,
+      delivery: null,
+      platformId: message.platformId,
+      sender,
+    },
+    env.now,
+  );
+}
+
+function* refuseByCap(input: AcceptInput, accepted: Accepted, env: CommandEnv): Program<AcceptOutput> {
+  const replied: Accepted = { ...accepted, run: null, stream: null, outcome: "replied" };
+  if (input.capReply) yield* recordDelivery(input.capReply, env.now);
+  if (input.key) yield* amendAnswer(input.tenant, input.key, replied);
+  return { accepted: replied, posted: true, aborts: [] };
+}

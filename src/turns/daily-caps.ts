@@ -1,0 +1,53 @@
+import { sql } from "kysely";
+import { all, first, type Program } from "../db/command.ts";
+import { statement } from "../db/statement.ts";
+
+/** A cap of one day (UTC): `sender:<account>/<id>` or `agent:<name>`. */
+export interface DailyCap {
+  subject: string;
+  runs?: number;
+  tokens?: number;
+}
+
+const count = statement<{ tenant: string; day: string; subject: string; runs: number; tokens: number }>()((k, p) =>
+  k
+    .insertInto("daily_use")
+    .values({ tenant_id: p.tenant, day: p.day, subject: p.subject, runs: p.runs, tokens: p.tokens })
+    .onConflict((c) =>
+      c.columns(["tenant_id", "day", "subject"]).doUpdateSet({
+        runs: sql<number>`daily_use.runs + excluded.runs`,
+        tokens: sql<number>`daily_use.tokens + excluded.tokens`,
+      }),
+    )
+    .returning(["runs", "tokens"]),
+);
+
+function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
+
+/**
+ * Counts one run for each cap. Part of a larger command.
+ * @returns true if one of them is used up: the run must not be made
+ */
+export function* countUse(tenant: string, caps: readonly DailyCap[], now: number): Program<boolean> {
+  let over = false;
+  for (const cap of caps) {
+    const used = yield* first(count, { tenant, day: dayOf(now), subject: cap.subject, runs: 1, tokens: 0 });
+    if (cap.runs !== undefined && (used?.runs ?? 0) > cap.runs) over = true;
+    if (cap.tokens !== undefined && (used?.tokens ?? 0) >= cap.tokens) over = true;
+  }
+  return over;
+}
+
+/** Counts the tokens of a run that has ended. Part of a larger command. */
+export function* countTokens(
+  tenant: string,
+  subjects: readonly string[],
+  tokens: number,
+  now: number,
+): Program<void> {
+  for (const subject of subjects) {
+    yield* all(count, { tenant, day: dayOf(now), subject, runs: 0, tokens });
+  }
+}

@@ -1,0 +1,197 @@
+import type { Database } from "../db/database.ts";
+import { planDelivery } from "../deliveries/plan-delivery.ts";
+import type { Place } from "../deliveries/post-message.ts";
+import type { NewDelivery } from "../deliveries/record-delivery.ts";
+import type { Sender as ChannelSender } from "../deliveries/sender.ts";
+import { canonicalJson, sha256 } from "../kernel/digest.ts";
+import { WaybillError } from "../kernel/errors.ts";
+import type { Ids } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { ReachCrashPoint } from "../kernel/crash-points.ts";
+import type { AskedAbort } from "../ledger/ask-abort.ts";
+import type { RecoveryPolicy, RunLimits } from "../ledger/run.ts";
+import { renderText, type Locale } from "../texts/render.ts";
+import { acceptMessage, type AcceptInput, type FollowUp } from "./accept-message.ts";
+import { answerWord } from "./answer-word.ts";
+import type { DailyCap } from "./daily-caps.ts";
+import type { Accepted, Inbox, IncomingMessage } from "./incoming.ts";
+import { noteDenial } from "./note-denial.ts";
+import { reservedWordOf, type ReservedWord } from "./reserved-words.ts";
+
+/** What the inbox needs to know of an agent. */
+export interface AgentFacts {
+  name: string;
+  version: string;
+  background: boolean;
+  recovery: RecoveryPolicy;
+  limits: RunLimits;
+}
+
+export interface InboxOptions {
+  tenant: string;
+  db: Database;
+  ids: Ids;
+  log: Logger;
+  reach: ReachCrashPoint;
+  locale: Locale;
+  senders: ReadonlyMap<string, ChannelSender>;
+  /** True, or why this sender may not speak here. Asked before anything else happens. */
+  authorize(incoming: IncomingMessage): true | string;
+  /** True, or why this place may not be posted to. */
+  allows(place: Place): true | string;
+  route(address: string): string;
+  /** @throws WaybillError `unknown_agent` */
+  agent(name: string): AgentFacts;
+  memory: "conversation" | "shared";
+  followUp: FollowUp;
+  slots: boolean;
+  caps: { perSender?: Omit<DailyCap, "subject">; perAgent?: Omit<DailyCap, "subject"> };
+  /** False while the gateway shuts down. */
+  open(): boolean;
+  /** Told in the moment a message is on its way into the store, so that a claim can share its commit. */
+  onAccepting?(): void;
+  /** Told after the commit. */
+  onAccepted?(accepted: Accepted, place: Place, aborts: AskedAbort[]): void;
+}
+
+/** The memory scope of a place: its own, or one for all. */
+export function scopeOf(memory: "conversation" | "shared", address: string): string {
+  return memory === "shared" ? "shared" : address;
+}
+
+/** Takes messages in: authorise, words, then turn and run in one commit. */
+export function createInbox(options: InboxOptions): Inbox {
+  return { accept: (incoming) => accept(options, incoming) };
+}
+
+async function accept(o: InboxOptions, incoming: IncomingMessage): Promise<Accepted> {
+  if (!o.open()) throw new WaybillError("shutting_down", "Waybill is stopping; send the message again in a moment.");
+  const allowed = o.authorize(incoming);
+  if (allowed !== true) return deny(o, incoming, allowed);
+  const word = incoming.parts.every((part) => part.type === "text") ? reservedWordOf(incoming.text) : null;
+  const result = word ? await acceptWord(o, incoming, word) : await acceptRun(o, incoming);
+  o.reach("accept:after-commit");
+  const { accepted, aborts } = result;
+  o.log.info({ turn: accepted.turn, run: accepted.run, repeated: accepted.repeated }, "a message was accepted");
+  o.onAccepted?.(accepted, incoming.place, aborts);
+  return accepted;
+}
+
+async function deny(o: InboxOptions, incoming: IncomingMessage, reason: string): Promise<never> {
+  const { place, sender } = incoming;
+  const record = { tenant: o.tenant, address: place.address, sender: sender.id, name: sender.name, reason };
+  await o.db.do(noteDenial, record);
+  o.log.warn({ address: place.address, sender: sender.id }, "a sender was turned away");
+  throw new WaybillError(
+    "sender_not_allowed",
+    `The sender ${sender.id} may not speak in ${place.address}: ${reason}. An operator can add the id to the channel's allow list.`,
+    { sender: sender.id, address: place.address },
+  );
+}
+
+function keyOf(incoming: IncomingMessage) {
+  const conversation = incoming.place.parent ?? incoming.place.address;
+  return {
+    scope: `message:${conversation}`,
+    key: incoming.id,
+    digest: sha256(
+      canonicalJson([incoming.place.address, incoming.sender.id, incoming.text, incoming.parts, incoming.agent ?? null]),
+    ),
+  };
+}
+
+function messageOf(o: InboxOptions, incoming: IncomingMessage) {
+  const parts = JSON.stringify({ v: 1, parts: incoming.parts });
+  return { id: o.ids.next("msg"), platformId: incoming.id, text: incoming.text, parts };
+}
+
+function replyPlan(o: InboxOptions, turn: string, place: Place, text: string): NewDelivery {
+  return planDelivery({ kind: "reply", run: null, turn, place, text, rule: "turn" }, o);
+}
+
+async function acceptWord(o: InboxOptions, incoming: IncomingMessage, word: ReservedWord) {
+  const turn = o.ids.next("turn");
+  return o.db.do(answerWord, {
+    tenant: o.tenant,
+    key: keyOf(incoming),
+    word,
+    turn,
+    place: incoming.place,
+    message: messageOf(o, incoming),
+    sender: { ...incoming.sender, principal: incoming.principal },
+    scope: scopeOf(o.memory, incoming.place.address),
+    locale: o.locale,
+    reply: replyPlan(o, turn, incoming.place, ""),
+  });
+}
+
+async function acceptRun(o: InboxOptions, incoming: IncomingMessage) {
+  const input = toAcceptInput(o, incoming);
+  const done = o.db.do(acceptMessage, input);
+  o.onAccepting?.();
+  return done;
+}
+
+function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput {
+  const { place, sender, principal } = incoming;
+  const agent = o.agent(incoming.agent ?? o.route(place.address));
+  const [turn, run, stream, trace] = [o.ids.next("turn"), o.ids.next("run"), o.ids.next("str"), o.ids.next("trace")];
+  const message = messageOf(o, incoming);
+  const person = { ...sender, principal };
+  const caps = capsFor(o, place, sender.id, agent.name);
+  return {
+    tenant: o.tenant,
+    key: keyOf(incoming),
+    place,
+    message: incoming.regenerate === true ? null : message,
+    sender: person,
+    followUp: o.followUp,
+    caps,
+    capReply: caps.length > 0 ? capReply(o, turn, place, agent.name) : null,
+    acknowledge: agent.background ? acknowledgement(o, turn, run, place, agent.name) : null,
+    slots: o.slots,
+    run: {
+      tenant: o.tenant,
+      id: run,
+      agent: agent.name,
+      agentVersion: agent.version,
+      turn,
+      foreground: !agent.background,
+      lane: place.address,
+      state: "queued",
+      recovery: agent.recovery,
+      parent: null,
+      root: run,
+      stream,
+      streamRoot: stream,
+      trace,
+      causedBy: null,
+      origin: place.address,
+      replyTo: place.address,
+      scope: scopeOf(o.memory, place.address),
+      input: { v: 1, text: incoming.text, parts: incoming.parts, sender: person, message: message.id, kind: place.kind },
+      limits: agent.limits,
+    },
+  };
+}
+
+function capsFor(o: InboxOptions, place: Place, sender: string, agent: string): DailyCap[] {
+  const caps: DailyCap[] = [];
+  const { perSender, perAgent } = o.caps;
+  if (perSender) caps.push({ ...perSender, subject: `sender:${place.channel}:${place.account}/${sender}` });
+  if (perAgent) caps.push({ ...perAgent, subject: `agent:${agent}` });
+  return caps;
+}
+
+function capReply(o: InboxOptions, turn: string, place: Place, agent: string): NewDelivery {
+  const notice = { key: "daily_cap", values: { agent } };
+  const text = renderText(o.locale, "daily_cap", { agent });
+  return planDelivery({ kind: "reply", run: null, turn, place, text, notice, rule: "turn" }, o);
+}
+
+function acknowledgement(o: InboxOptions, turn: string, run: string, place: Place, agent: string): NewDelivery {
+  const values = { agent, run };
+  const notice = { key: "job.accepted", values };
+  const text = renderText(o.locale, "job.accepted", values);
+  return planDelivery({ kind: "say", run, turn, place, text, notice, rule: "turn" }, o);
+}

@@ -1,0 +1,48 @@
+import type { MessagePart } from "../ledger/run.ts";
+import type { Place } from "../deliveries/post-message.ts";
+
+/** The incoming port: what a channel hands over once it has verified and parsed an event of its platform. */
+export interface IncomingMessage {
+  place: Place;
+  /**
+   * The platform's id of the message. The key of an event is account, conversation and this, so a platform's retry
+   * makes nothing twice, and ids that repeat across conversations do not collide.
+   */
+  id: string;
+  sender: { id: string; name: string | null };
+  /** The account that the sender is linked to, or that the caller authenticated as. */
+  principal: string | null;
+  /** Without the bot's own mention. */
+  text: string;
+  parts: MessagePart[];
+  /** An agent that the caller named; else routes choose. */
+  agent?: string;
+  /** What the channel could not take, and why; the person is told. */
+  leftOut?: { name: string; reason: string }[];
+  /** The platform says that it sent this before. A first sighting is handled all the same. */
+  retried?: boolean;
+  /** A wish to answer anew what was answered before: a new turn, no new message of the person. */
+  regenerate?: boolean;
+}
+
+/** What a message led to. Given again for the same message: the same answer. */
+export interface Accepted {
+  turn: string;
+  run: string | null;
+  stream: string | null;
+  address: string;
+  message: string;
+  /** `queued`: a run will answer. `replied`: a reserved word, or a cap, was answered at once. */
+  outcome: "queued" | "replied";
+  /** True if this message had been seen before. */
+  repeated: boolean;
+}
+
+/** What channels call. Resolves when turn and run are committed: only then does a channel acknowledge. */
+export interface Inbox {
+  /**
+   * @throws WaybillError `sender_not_allowed`, `idempotency_conflict`, `unknown_agent`, `shutting_down`,
+   *   `store_unavailable`, `store_full`
+   */
+  accept(incoming: IncomingMessage): Promise<Accepted>;
+}
