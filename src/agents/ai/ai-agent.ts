@@ -34,7 +34,10 @@ interface CallParameters {
 /**
  * Takes an agent of the AI SDK as it is: its model, instructions, tools, stop condition and retries stay its own. It is
  * given the conversation's short memory and, before the turn's text, the ledger's facts about the place. Its output is
- * merged, metered, limited and its errors mapped as those of `agent.model`.
+ * merged, metered, limited and its errors mapped as those of `agent.model`. It takes no follow-ups while it runs.
+ *
+ * A ToolLoopAgent without an `onError` of its own prints each error of a provider to the console, with what people
+ * wrote; that is the AI SDK's default and not reached from here.
  * @throws WaybillError `config_invalid`.
  */
 export function aiAgent(sdkAgent: SdkAgent, options: AiAgentOptions = {}): Agent {

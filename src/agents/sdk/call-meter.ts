@@ -31,6 +31,8 @@ export class CallMeter {
   /** Provider and model of the last call, as far as known. */
   provider: string | undefined;
   model: string | undefined;
+  /** True once the model has written a text that is not empty. */
+  wrote = false;
 
   constructor(ctx: RunContext, abort: (reason: Error) => void) {
     this.#ctx = ctx;

@@ -16,6 +16,10 @@ export async function mapProviderError(thrown: unknown, called: Called): Promise
   const ai = await import("ai");
   const error = ai.RetryError.isInstance(thrown) ? thrown.lastError : thrown;
   if (error instanceof WaybillError) return error;
+  // The socket under a running answer fails with the answer's status, 200: look at the cause first.
+  if (isNetworkError(error) && !(ai.APICallError.isInstance(error) && error.statusCode === undefined)) {
+    return say("provider_bad_answer", called, "cut the connection before its answer was complete", {});
+  }
   if (ai.APICallError.isInstance(error)) {
     return fromStatus(called, error.statusCode, {
       host: hostOf(error.url),
@@ -39,8 +43,6 @@ export async function mapProviderError(thrown: unknown, called: Called): Promise
   if (ai.AISDKError.isInstance(error)) {
     return say("provider_bad_answer", called, "gave an answer that cannot be read", { kind: error.name });
   }
-  if (isNetworkError(error))
-    return say("provider_bad_answer", called, "cut the connection before its answer was complete", {});
   if (error instanceof Error) return error;
   // A provider's error object that came as a part of the stream.
   return say("provider_failed", called, "reported an error in its answer", {});

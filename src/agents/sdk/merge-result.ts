@@ -49,6 +49,12 @@ export async function mergeResult(ctx: RunContext, result: StreamResult, meter: 
   throwIfAborted(ctx.signal);
   if (meter.failure) throw meter.failure;
   checkEnd(meter);
+  if (meter.last?.finishReason === "length") {
+    ctx.log.warn(
+      { run: ctx.run.id, model: meter.model },
+      "The model stopped at its own limit of output tokens.",
+    );
+  }
 }
 
 /** As `mergeResult`, for a result that the agent's own code made: its model call is not ours to begin or abort. */
@@ -70,6 +76,7 @@ function meterParts(meter: CallMeter): TransformStream<Part, Part> {
       if (part.type === "error") throw meter.fail(await mapProviderError(part.error, meter));
       if (part.type === "abort") return;
       if (part.type === "start-step") meter.begin(begun++);
+      if (part.type === "text-delta" && part.text !== "") meter.wrote = true;
       if (part.type === "finish-step") meter.end(ended++, part);
       out.enqueue(part);
     },
@@ -105,6 +112,13 @@ function checkEnd(meter: CallMeter): void {
     throw new WaybillError(
       "provider_bad_answer",
       "The model provider's answer ended before it was complete.",
+      details,
+    );
+  }
+  if (last.finishReason === "content-filter" && !meter.wrote) {
+    throw new WaybillError(
+      "provider_bad_answer",
+      "The model provider withheld its answer (content filter).",
       details,
     );
   }
