@@ -176,9 +176,11 @@ describe("when it fails", () => {
 
   test("a stream that reports an error fails the run, without the provider's words", async () => {
     const broken = () => streamText({ model: mockModel(["a"], "error"), prompt: "x", onError: () => {} });
-    const asResult = run(() => broken());
+    const fake = fakeContext();
+    const asResult = fnAgent(broken).run(fake.ctx);
     await expect(asResult).rejects.toMatchObject({ code: "provider_failed" });
     await expect(asResult).rejects.not.toMatchObject({ message: expect.stringContaining("sk-secret") });
+    expect(fake.chunks.map((chunk) => chunk.type)).not.toContain("error");
     await expect(run(() => broken().toUIMessageStream())).rejects.toMatchObject({ code: "agent_failed" });
   });
 
