@@ -66,7 +66,12 @@ export function chooseDestination(question: DestinationQuestion, policy: Destina
   return { address, rule: candidate.rule, rejected: [] };
 }
 
-function notAllowed(rule: DeliveryRule, address: Address, reason: string, turn: Address | null): WaybillError {
+function notAllowed(
+  rule: DeliveryRule,
+  address: Address,
+  reason: string,
+  turn: Address | null,
+): WaybillError {
   const use = turn && rule === "explicit" ? formatAddress(turn) : null;
   return new WaybillError(
     "destination_not_allowed",

@@ -70,7 +70,18 @@ const claim = statement<{ tenant: string; owner: string; channels: string; limit
           .limit(p.limit)
           .$if(dialect === "postgres", (q) => q.forUpdate().skipLocked()),
       )
-      .returning(["id", "delivery_id", "address", "channel", "kind", "part", "text", "attempts", "fence", "ambiguous"]),
+      .returning([
+        "id",
+        "delivery_id",
+        "address",
+        "channel",
+        "kind",
+        "part",
+        "text",
+        "attempts",
+        "fence",
+        "ambiguous",
+      ]),
 );
 
 const touchDelivery = statement<{ tenant: string; id: string }>()((k, p) =>
@@ -92,7 +103,11 @@ const receiptOf = statement<{ tenant: string; delivery: string; part: number }>(
 );
 
 const kindOf = statement<{ tenant: string; address: string }>()((k, p) =>
-  k.selectFrom("conversations").select("kind").where("tenant_id", "=", p.tenant).where("address", "=", p.address),
+  k
+    .selectFrom("conversations")
+    .select("kind")
+    .where("tenant_id", "=", p.tenant)
+    .where("address", "=", p.address),
 );
 
 /** Takes ops that are due, one an address, under a fence of their own. */
@@ -101,7 +116,11 @@ export const claimOps = command("deliveries.claim-ops", function* (input: ClaimO
   const claimed: ClaimedOp[] = [];
   for (const row of rows) {
     const delivery = yield* first(touchDelivery, { tenant: input.tenant, id: row.delivery_id });
-    const receipt = yield* first(receiptOf, { tenant: input.tenant, delivery: row.delivery_id, part: row.part });
+    const receipt = yield* first(receiptOf, {
+      tenant: input.tenant,
+      delivery: row.delivery_id,
+      part: row.part,
+    });
     const place = yield* first(kindOf, { tenant: input.tenant, address: row.address });
     claimed.push({
       id: row.id,

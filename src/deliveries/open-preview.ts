@@ -23,5 +23,8 @@ export interface PreviewInput {
 export const openPreview = command("deliveries.open-preview", function* (input: PreviewInput, env) {
   const { fence, turn, delivery, op, place, rule, text } = input;
   yield* noteRun(fence, "preview", { delivery }, env.now);
-  yield* recordPreview({ tenant: fence.tenant, id: delivery, op, run: fence.run, turn, place, rule, text }, env.now);
+  yield* recordPreview(
+    { tenant: fence.tenant, id: delivery, op, run: fence.run, turn, place, rule, text },
+    env.now,
+  );
 });

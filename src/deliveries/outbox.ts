@@ -85,7 +85,9 @@ export class Outbox {
 
   #begin(op: ClaimedOp): void {
     const work = this.#attempt(op)
-      .catch((error: unknown) => this.#o.log.error({ op: op.id, error: String(error) }, "an op could not be settled"))
+      .catch((error: unknown) =>
+        this.#o.log.error({ op: op.id, error: String(error) }, "an op could not be settled"),
+      )
       .finally(() => {
         this.#working.delete(work);
         this.wake();
@@ -108,9 +110,20 @@ export class Outbox {
     const { reach, db, tenant, owner } = this.#o;
     reach("send:claimed");
     const settlement = await this.#settlementFor(claimed);
-    const settled = await db.do(settleOp, { tenant, op: claimed.id, owner, fence: claimed.fence, settlement });
+    const settled = await db.do(settleOp, {
+      tenant,
+      op: claimed.id,
+      owner,
+      fence: claimed.fence,
+      settlement,
+    });
     reach("receipt:after-commit");
-    const fields = { delivery: claimed.delivery, op: claimed.id, attempt: claimed.attempt, outcome: settlement.kind };
+    const fields = {
+      delivery: claimed.delivery,
+      op: claimed.id,
+      attempt: claimed.attempt,
+      outcome: settlement.kind,
+    };
     this.#o.log.debug(fields, "an op was attempted");
     if (settled) this.#o.onSettled?.(settled.delivery, claimed.address, settled.state);
   }
@@ -122,14 +135,21 @@ export class Outbox {
     const allowed = sender.allows(address, claimed.conversationKind as ConversationKind);
     if (allowed !== true) return { kind: "blocked", reason: allowed };
     const op = this.#outgoing(claimed, address);
-    if (op.kind === "delete" && op.target === null) return { kind: "done", platformId: null, permalink: null };
+    if (op.kind === "delete" && op.target === null)
+      return { kind: "done", platformId: null, permalink: null };
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(this.#o.retry.timeoutMs)]);
     if (claimed.ambiguous) {
-      const found = await attempt<ReconcileOutcome>(() => sender.reconcile(op, signal), (reason) => ({ kind: "retry", reason }));
+      const found = await attempt<ReconcileOutcome>(
+        () => sender.reconcile(op, signal),
+        (reason) => ({ kind: "retry", reason }),
+      );
       if (found.kind !== "send-again") return this.#ofReconcile(found, claimed);
     }
     this.#o.reach("send:before-request");
-    const sent = await attempt<SendOutcome>(() => sender.send(op, signal), (reason) => ({ kind: "unclear", reason }));
+    const sent = await attempt<SendOutcome>(
+      () => sender.send(op, signal),
+      (reason) => ({ kind: "unclear", reason }),
+    );
     this.#o.reach("send:after-request");
     return this.#ofSend(sent, claimed);
   }
@@ -170,7 +190,9 @@ export class Outbox {
   #tryLater(op: ClaimedOp, reason: string, afterMs: number | undefined, ambiguous: boolean): OpSettlement {
     const { attempts, firstMs, mostMs } = this.#o.retry;
     if (op.attempt >= attempts) {
-      return ambiguous ? { kind: "unknown", reason } : { kind: "dead", reason: `gave up after ${op.attempt} attempts: ${reason}` };
+      return ambiguous
+        ? { kind: "unknown", reason }
+        : { kind: "dead", reason: `gave up after ${op.attempt} attempts: ${reason}` };
     }
     const pause = Math.min(mostMs, firstMs * 2 ** (op.attempt - 1));
     // Half of the pause is by chance, so that many ops that failed together do not come back together.

@@ -40,7 +40,12 @@ export function placeOf(address: Address, kind: ConversationKind, title: string 
  */
 export function planDelivery(
   wish: DeliveryWish,
-  context: { tenant: string; senders: ReadonlyMap<string, Sender>; ids: Ids; allows: (place: Place) => true | string },
+  context: {
+    tenant: string;
+    senders: ReadonlyMap<string, Sender>;
+    ids: Ids;
+    allows: (place: Place) => true | string;
+  },
 ): NewDelivery {
   const { tenant, senders, ids } = context;
   const sender = senders.get(wish.place.channel);
@@ -51,7 +56,8 @@ export function planDelivery(
   }
   const refusal = context.allows(wish.place);
   const mode = refusal !== true ? "blocked" : sender.inTransaction ? "posted" : "outbox";
-  const pieces = mode === "posted" ? [] : sender.split(wish.text).map((text) => ({ op: ids.next("op"), text }));
+  const pieces =
+    mode === "posted" ? [] : sender.split(wish.text).map((text) => ({ op: ids.next("op"), text }));
   return {
     tenant,
     id: wish.preview ?? ids.next("dlv"),

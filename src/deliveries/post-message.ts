@@ -30,7 +30,12 @@ export interface NewMessage {
   sender: { id: string; name: string | null } | null;
 }
 
-type ConversationRow = Omit<Place, "title"> & { tenant: string; title: string | null; now: number; seq: number };
+type ConversationRow = Omit<Place, "title"> & {
+  tenant: string;
+  title: string | null;
+  now: number;
+  seq: number;
+};
 
 const countPost = statement<ConversationRow>()((k, p) =>
   k
@@ -126,7 +131,13 @@ export function* postMessage(message: NewMessage, now: number): Program<{ postSe
     const parent = { ...place, tenant, address: place.parent, parent: null, title: null, now, seq: 0 };
     yield* all(noteParent, parent);
   }
-  const row = yield* first(countPost, { ...place, tenant, title: place.parent === null ? title : null, now, seq: 1 });
+  const row = yield* first(countPost, {
+    ...place,
+    tenant,
+    title: place.parent === null ? title : null,
+    now,
+    seq: 1,
+  });
   const postSeq = row?.last_post_seq ?? 1;
   yield* all(insertMessage, {
     tenant,

@@ -173,7 +173,14 @@ export function* addOp(op: NewOp, now: number): Program<void> {
 
 /** Stores what proves that a piece was posted. Part of a larger command. */
 export function* storeReceipt(
-  receipt: { tenant: string; delivery: string; part: number; platformId: string; address: string; permalink: string | null },
+  receipt: {
+    tenant: string;
+    delivery: string;
+    part: number;
+    platformId: string;
+    address: string;
+    permalink: string | null;
+  },
   now: number,
 ): Program<void> {
   yield* all(insertReceipt, { ...receipt, at: now });
@@ -181,7 +188,16 @@ export function* storeReceipt(
 
 /** Opens a delivery whose text is not known yet: the post that is finished in place. Part of a larger command. */
 export function* recordPreview(
-  preview: { tenant: string; id: string; op: string; run: string; turn: string; place: Place; rule: DeliveryRule; text: string },
+  preview: {
+    tenant: string;
+    id: string;
+    op: string;
+    run: string;
+    turn: string;
+    place: Place;
+    rule: DeliveryRule;
+    text: string;
+  },
   now: number,
 ): Program<void> {
   const { tenant, id, run, turn, place, rule } = preview;
@@ -200,7 +216,15 @@ export function* recordPreview(
     at: now,
     settled: null,
   });
-  const op = { tenant, id: preview.op, delivery: id, place, kind: "create", part: 0, text: preview.text } as const;
+  const op = {
+    tenant,
+    id: preview.op,
+    delivery: id,
+    place,
+    kind: "create",
+    part: 0,
+    text: preview.text,
+  } as const;
   yield* addOp({ ...op, state: "pending", reason: null }, now);
 }
 
@@ -247,7 +271,14 @@ export function* recordDelivery(delivery: NewDelivery, now: number): Program<{ p
     });
   }
   if (mode === "posted") {
-    const receipt = { tenant, delivery: id, part: 0, platformId: message.id, address: place.address, permalink: null };
+    const receipt = {
+      tenant,
+      delivery: id,
+      part: 0,
+      platformId: message.id,
+      address: place.address,
+      permalink: null,
+    };
     yield* storeReceipt(receipt, now);
     return posted;
   }
@@ -255,7 +286,17 @@ export function* recordDelivery(delivery: NewDelivery, now: number): Program<{ p
     const kind = delivery.preview && part === 0 ? "edit" : "create";
     const state = mode === "blocked" ? "blocked" : "pending";
     yield* addOp(
-      { tenant, id: piece.op, delivery: id, place, kind, part, text: piece.text, state, reason: delivery.reason ?? null },
+      {
+        tenant,
+        id: piece.op,
+        delivery: id,
+        place,
+        kind,
+        part,
+        text: piece.text,
+        state,
+        reason: delivery.reason ?? null,
+      },
       now,
     );
   }

@@ -27,7 +27,9 @@ export const retryDelivery = command(
   function* (input: { tenant: string; delivery: string }, env) {
     const row = yield* first(find, { tenant: input.tenant, id: input.delivery });
     if (!row) {
-      throw new WaybillError("unknown_delivery", `There is no delivery ${input.delivery}.`, { delivery: input.delivery });
+      throw new WaybillError("unknown_delivery", `There is no delivery ${input.delivery}.`, {
+        delivery: input.delivery,
+      });
     }
     const reopened = yield* all(reopen, { ...input, now: env.now });
     if (reopened.length === 0) {

@@ -84,7 +84,11 @@ const messageOf = statement<{ tenant: string; id: string }>()((k, p) =>
 );
 
 const notePosted = statement<{ tenant: string; run: string; address: string }>()((k, p) =>
-  k.updateTable("runs").set({ posted_in: p.address }).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
+  k
+    .updateTable("runs")
+    .set({ posted_in: p.address })
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.run),
 );
 
 interface OpState {
@@ -143,7 +147,14 @@ export const settleOp = command("deliveries.settle-op", function* (input: Settle
   if (!row) return null;
   if (settlement.kind === "done" && settlement.platformId !== null) {
     const { platformId, permalink } = settlement;
-    const receipt = { tenant, delivery: row.delivery_id, part: row.part, platformId, address: row.address, permalink };
+    const receipt = {
+      tenant,
+      delivery: row.delivery_id,
+      part: row.part,
+      platformId,
+      address: row.address,
+      permalink,
+    };
     yield* storeReceipt(receipt, env.now);
   }
   if (settlement.kind === "blocked" || settlement.kind === "dead") {
@@ -157,7 +168,11 @@ export const settleOp = command("deliveries.settle-op", function* (input: Settle
 });
 
 const answeredRun = statement<{ tenant: string; id: string }>()((k, p) =>
-  k.selectFrom("deliveries").select(["run_id", "kind"]).where("tenant_id", "=", p.tenant).where("id", "=", p.id),
+  k
+    .selectFrom("deliveries")
+    .select(["run_id", "kind"])
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.id),
 );
 
 /** A run's own answer has reached the platform: from now on `posted_in` says where. */

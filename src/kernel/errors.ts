@@ -30,7 +30,12 @@ export function exitCodeOf(code: ErrorCode): number {
 /** Anything thrown, as an error with a code; what is unknown becomes `internal` and keeps its cause. */
 export function asWaybillError(thrown: unknown): WaybillError {
   if (thrown instanceof WaybillError) return thrown;
-  return new WaybillError("internal", "Something went wrong inside the gateway; its log has the cause.", {}, thrown);
+  return new WaybillError(
+    "internal",
+    "Something went wrong inside the gateway; its log has the cause.",
+    {},
+    thrown,
+  );
 }
 
 /** An error as it crosses a thread or a process: plain JSON. */

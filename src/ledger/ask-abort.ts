@@ -7,7 +7,11 @@ import { appendEvent } from "./events.ts";
 import { isTerminal, type AbortCause, type RunState } from "./run.ts";
 
 const findRun = statement<{ tenant: string; run: string }>()((k, p) =>
-  k.selectFrom("runs").select(["id", "state", "fence"]).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
+  k
+    .selectFrom("runs")
+    .select(["id", "state", "fence"])
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.run),
 );
 
 const liveAt = statement<{ tenant: string; address: string }>()((k, p) =>
@@ -94,6 +98,13 @@ export function* abortPlace(
 export function* interruptRun(tenant: string, run: string, env: CommandEnv): Program<AskedAbort | null> {
   const row = yield* first(storeCause, { tenant, run, cause: "cancel", reason: "newer_message" });
   if (!row) return null;
-  yield* appendEvent(tenant, run, row.event_seq, "abort_asked", { cause: "cancel", reason: "newer_message" }, env.now);
+  yield* appendEvent(
+    tenant,
+    run,
+    row.event_seq,
+    "abort_asked",
+    { cause: "cancel", reason: "newer_message" },
+    env.now,
+  );
   return { run, how: "asked" };
 }

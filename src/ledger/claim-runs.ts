@@ -22,60 +22,62 @@ export interface ClaimInput {
  * Tried and dropped: finding heads of lanes with `not exists` at claim instead of `ready`. With 20,000 queued runs in
  * 200 lanes each claim looked at thousands of rows.
  */
-const claim = statement<{ tenant: string; owner: string; agents: string; limit: number; now: number }>()(
-  (k, p, dialect) => {
-    const mine =
-      dialect === "sqlite"
-        ? sql<boolean>`exists (select 1 from json_each(${p.agents}) mine where mine.value ->> 0 = q.agent and (mine.value ->> 1 = q.agent_version or not exists ${otherNode(p)}))`
-        : sql<boolean>`exists (select 1 from json_array_elements(${p.agents}::json) mine where mine ->> 0 = q.agent and (mine ->> 1 = q.agent_version or not exists ${otherNode(p)}))`;
-    return k
-      .updateTable("runs")
-      .set({
-        state: sql<string>`'running'`,
-        owner: p.owner,
-        fence: sql<number>`fence + 1`,
-        attempts: sql<number>`attempts + 1`,
-        ready: sql<number>`0`,
-        started_at: sql<number>`coalesce(started_at, ${p.now})`,
-        event_seq: sql<number>`event_seq + 1`,
-      })
-      .where("tenant_id", "=", p.tenant)
-      .where("id", "in", (e) =>
-        e
-          .selectFrom("runs as q")
-          .select("q.id")
-          .where("q.tenant_id", "=", p.tenant)
-          .where("q.state", "=", sql<string>`'queued'`)
-          .where("q.ready", "=", sql<number>`1`)
-          .where(mine)
-          .orderBy("q.created_at")
-          .orderBy("q.id")
-          .limit(p.limit)
-          .$if(dialect === "postgres", (q) => q.forUpdate().skipLocked()),
-      )
-      .returning([
-        "id",
-        "agent",
-        "turn_id",
-        "foreground",
-        "lane",
-        "fence",
-        "attempts",
-        "stream_id",
-        "stream_root",
-        "trace_id",
-        "origin",
-        "reply_to",
-        "scope",
-        "input_json",
-        "limits_json",
-        "checkpoint_json",
-        "parent_run",
-        "event_seq",
-        "created_at",
-      ]);
-  },
-);
+const claim = statement<{ tenant: string; owner: string; agents: string; limit: number; now: number }>()((
+  k,
+  p,
+  dialect,
+) => {
+  const mine =
+    dialect === "sqlite"
+      ? sql<boolean>`exists (select 1 from json_each(${p.agents}) mine where mine.value ->> 0 = q.agent and (mine.value ->> 1 = q.agent_version or not exists ${otherNode(p)}))`
+      : sql<boolean>`exists (select 1 from json_array_elements(${p.agents}::json) mine where mine ->> 0 = q.agent and (mine ->> 1 = q.agent_version or not exists ${otherNode(p)}))`;
+  return k
+    .updateTable("runs")
+    .set({
+      state: sql<string>`'running'`,
+      owner: p.owner,
+      fence: sql<number>`fence + 1`,
+      attempts: sql<number>`attempts + 1`,
+      ready: sql<number>`0`,
+      started_at: sql<number>`coalesce(started_at, ${p.now})`,
+      event_seq: sql<number>`event_seq + 1`,
+    })
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "in", (e) =>
+      e
+        .selectFrom("runs as q")
+        .select("q.id")
+        .where("q.tenant_id", "=", p.tenant)
+        .where("q.state", "=", sql<string>`'queued'`)
+        .where("q.ready", "=", sql<number>`1`)
+        .where(mine)
+        .orderBy("q.created_at")
+        .orderBy("q.id")
+        .limit(p.limit)
+        .$if(dialect === "postgres", (q) => q.forUpdate().skipLocked()),
+    )
+    .returning([
+      "id",
+      "agent",
+      "turn_id",
+      "foreground",
+      "lane",
+      "fence",
+      "attempts",
+      "stream_id",
+      "stream_root",
+      "trace_id",
+      "origin",
+      "reply_to",
+      "scope",
+      "input_json",
+      "limits_json",
+      "checkpoint_json",
+      "parent_run",
+      "event_seq",
+      "created_at",
+    ]);
+});
 
 function otherNode(p: { tenant: string; owner: string; now: number }) {
   return sql`(select 1 from node_agents na join nodes n on n.tenant_id = na.tenant_id and n.boot_id = na.boot_id
@@ -84,11 +86,7 @@ function otherNode(p: { tenant: string; owner: string; now: number }) {
 }
 
 const setDeadline = statement<{ tenant: string; run: string; at: number }>()((k, p) =>
-  k
-    .updateTable("runs")
-    .set({ deadline_at: p.at })
-    .where("tenant_id", "=", p.tenant)
-    .where("id", "=", p.run),
+  k.updateTable("runs").set({ deadline_at: p.at }).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
 );
 
 /** Takes up to `limit` ready runs, the longest waiting first, one a lane. */

@@ -8,7 +8,7 @@ import type { AbortCause, Fence } from "./run.ts";
 
 export type EndState = "completed" | "failed" | "cancelled" | "interrupted";
 
-const holdRun = statement<{ tenant: string; run: string; owner: string; fence: number }>()((k, p, dialect) =>
+const holdRun = statement<Fence & { takeOver: number }>()((k, p, dialect) =>
   k
     .selectFrom("runs")
     .select(["state", "abort_cause", "reason", "lane", "foreground", "turn_id", "parent_run"])
@@ -17,6 +17,11 @@ const holdRun = statement<{ tenant: string; run: string; owner: string; fence: n
     .where("owner", "=", p.owner)
     .where("fence", "=", p.fence)
     .where(sql<boolean>`state in ('running', 'waiting')`)
+    // A node that was taken for dead writes nothing more, also before its runs are taken over one by one.
+    .where(
+      sql<boolean>`(${p.takeOver} = 1 or exists (select 1 from nodes n
+        where n.tenant_id = ${p.tenant} and n.boot_id = ${p.owner} and n.ended_at is null))`,
+    )
     .$if(dialect === "postgres", (q) => q.forUpdate()),
 );
 
@@ -28,6 +33,7 @@ const endRunRow = statement<{
   reason: string | null;
   usage: string | null;
   postedIn: string | null;
+  bump: number;
   now: number;
 }>()((k, p) =>
   k
@@ -39,6 +45,7 @@ const endRunRow = statement<{
       posted_in: sql<string | null>`coalesce(${p.postedIn}, posted_in)`,
       finished_at: p.now,
       ready: sql.lit(0),
+      fence: sql<number>`fence + ${p.bump}`,
       event_seq: sql<number>`event_seq + 1`,
     })
     .where("tenant_id", "=", p.tenant)
@@ -62,12 +69,16 @@ export interface HeldRun {
  * Takes hold of a live run for the rest of the command.
  * @throws WaybillError `run_lost` if it has ended or somebody else has it: the caller must stop its work.
  */
-export function* hold(fence: Fence): Program<HeldRun> {
-  const row = yield* first(holdRun, fence);
+export function* hold(fence: Fence, takeOver = false): Program<HeldRun> {
+  const row = yield* first(holdRun, { ...fence, takeOver: takeOver ? 1 : 0 });
   if (!row) {
-    throw new WaybillError("run_lost", `The run ${fence.run} is no longer this process's to write; its work is discarded.`, {
-      run: fence.run,
-    });
+    throw new WaybillError(
+      "run_lost",
+      `The run ${fence.run} is no longer this process's to write; its work is discarded.`,
+      {
+        run: fence.run,
+      },
+    );
   }
   return {
     state: row.state,
@@ -83,8 +94,12 @@ export function* hold(fence: Fence): Program<HeldRun> {
 export interface RunEnd {
   state: EndState;
   reason: string | null;
+  /** For operators; it stands in the run's last event. */
+  detail: string | null;
   usage: Record<string, unknown> | null;
   postedIn: string | null;
+  /** True where somebody else ends it for a dead node. */
+  bumpFence: boolean;
 }
 
 /** Ends a run that `hold` gave, and lets the next one of its lane begin. Part of a larger command. */
@@ -97,10 +112,15 @@ export function* endRun(fence: Fence, held: HeldRun, end: RunEnd, env: CommandEn
     reason: end.reason,
     usage: end.usage === null ? null : JSON.stringify(end.usage),
     postedIn: end.postedIn,
+    bump: end.bumpFence ? 1 : 0,
     now: env.now,
   });
-  yield* appendEvent(fence.tenant, fence.run, row?.event_seq ?? 0, end.state, { reason: end.reason }, env.now);
+  yield* appendEvent(fence.tenant, fence.run, row?.event_seq ?? 0, end.state, eventData(end), env.now);
   return held.foreground ? yield* advanceLane(fence.tenant, held.lane, env) : null;
+}
+
+function eventData(end: RunEnd): Record<string, unknown> {
+  return { reason: end.reason, ...(end.detail === null ? {} : { detail: end.detail }) };
 }
 
 /** The end state that a stored cause stands for; it was stored before the signal was given. */
@@ -140,7 +160,13 @@ const releaseStaged = statement<{ tenant: string; run: string }>()((k, p) =>
     .returning("event_seq"),
 );
 
-const cancelUnstarted = statement<{ tenant: string; run: string; reason: string; cause: string; now: number }>()((k, p) =>
+const cancelUnstarted = statement<{
+  tenant: string;
+  run: string;
+  reason: string;
+  cause: string;
+  now: number;
+}>()((k, p) =>
   k
     .updateTable("runs")
     .set({

@@ -53,16 +53,24 @@ export function* appendEvent(
   data: Record<string, unknown> | null,
   at: number,
 ): Program<void> {
-  yield* all(insertEvent, { tenant, run, seq, kind, data: data === null ? null : JSON.stringify({ v: 1, ...data }), at });
+  yield* all(insertEvent, {
+    tenant,
+    run,
+    seq,
+    kind,
+    data: data === null ? null : JSON.stringify({ v: 1, ...data }),
+    at,
+  });
 }
 
-export const readRunEvents = statement<{ tenant: string; run: string; after: number; limit: number }>()((k, p) =>
-  k
-    .selectFrom("run_events")
-    .select(["event_seq", "kind", "data_json", "at"])
-    .where("tenant_id", "=", p.tenant)
-    .where("run_id", "=", p.run)
-    .where("event_seq", ">", p.after)
-    .orderBy("event_seq")
-    .limit(p.limit),
+export const readRunEvents = statement<{ tenant: string; run: string; after: number; limit: number }>()(
+  (k, p) =>
+    k
+      .selectFrom("run_events")
+      .select(["event_seq", "kind", "data_json", "at"])
+      .where("tenant_id", "=", p.tenant)
+      .where("run_id", "=", p.run)
+      .where("event_seq", ">", p.after)
+      .orderBy("event_seq")
+      .limit(p.limit),
 );

@@ -12,7 +12,9 @@ const takeLaneSeq = statement<{ tenant: string; lane: string }>()((k, p) =>
   k
     .insertInto("lanes")
     .values({ tenant_id: p.tenant, id: p.lane, last_seq: 1 })
-    .onConflict((c) => c.columns(["tenant_id", "id"]).doUpdateSet({ last_seq: sql<number>`lanes.last_seq + 1` }))
+    .onConflict((c) =>
+      c.columns(["tenant_id", "id"]).doUpdateSet({ last_seq: sql<number>`lanes.last_seq + 1` }),
+    )
     .returning("last_seq"),
 );
 

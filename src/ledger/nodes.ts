@@ -24,11 +24,12 @@ const insertNode = statement<{
   }),
 );
 
-const insertNodeAgent = statement<{ tenant: string; boot: string; agent: string; version: string }>()((k, p) =>
-  k
-    .insertInto("node_agents")
-    .values({ tenant_id: p.tenant, boot_id: p.boot, agent: p.agent, version: p.version })
-    .onConflict((c) => c.doNothing()),
+const insertNodeAgent = statement<{ tenant: string; boot: string; agent: string; version: string }>()(
+  (k, p) =>
+    k
+      .insertInto("node_agents")
+      .values({ tenant_id: p.tenant, boot_id: p.boot, agent: p.agent, version: p.version })
+      .onConflict((c) => c.doNothing()),
 );
 
 const renew = statement<{ tenant: string; boot: string; until: number }>()((k, p) =>
@@ -83,13 +84,20 @@ export const registerNode = command("ledger.register-node", function* (input: No
 export const renewLease = command(
   "ledger.renew-lease",
   function* (input: { tenant: string; boot: string; leaseMs: number }, env) {
-    const row = yield* first(renew, { tenant: input.tenant, boot: input.boot, until: env.now + input.leaseMs });
+    const row = yield* first(renew, {
+      tenant: input.tenant,
+      boot: input.boot,
+      until: env.now + input.leaseMs,
+    });
     const aborts = yield* all(abortsFor, { tenant: input.tenant, boot: input.boot });
     return { renewed: row !== undefined, aborts: aborts.map((run) => run.id) };
   },
 );
 
 /** The node says that it has ended; whatever it still had may be taken over at once. */
-export const leaveNode = command("ledger.leave-node", function* (input: { tenant: string; boot: string }, env) {
-  yield* all(endNode, { ...input, now: env.now });
-});
+export const leaveNode = command(
+  "ledger.leave-node",
+  function* (input: { tenant: string; boot: string }, env) {
+    yield* all(endNode, { ...input, now: env.now });
+  },
+);

@@ -79,7 +79,12 @@ export const noteEvent = command(
 export const storeProgress = command(
   "ledger.store-progress",
   function* (input: { fence: Fence; text: string; percent: number | null }, env) {
-    const row = yield* first(fencedProgress, { ...input.fence, text: input.text, percent: input.percent, now: env.now });
+    const row = yield* first(fencedProgress, {
+      ...input.fence,
+      text: input.text,
+      percent: input.percent,
+      now: env.now,
+    });
     if (!row) throw lost(input.fence.run);
     const data = { text: input.text, percent: input.percent };
     yield* appendEvent(input.fence.tenant, input.fence.run, row.event_seq, "progress", data, env.now);

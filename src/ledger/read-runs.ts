@@ -116,7 +116,11 @@ const byStream = statement<{ tenant: string; stream: string }>()((k, p) =>
   k.selectFrom("runs").select(columns).where("tenant_id", "=", p.tenant).where("stream_id", "=", p.stream),
 );
 
-export async function readRunOfStream(db: Database, tenant: string, stream: string): Promise<RunRecord | null> {
+export async function readRunOfStream(
+  db: Database,
+  tenant: string,
+  stream: string,
+): Promise<RunRecord | null> {
   const [row] = await db.read(byStream, { tenant, stream });
   return row ? toRunRecord(row) : null;
 }
@@ -139,8 +143,12 @@ export const placeRuns = statement<{ tenant: string; address: string; limit: num
           .where(column, "=", p.address)
           // The partial indexes hold only addresses that differ from the one before, so each run comes from one branch.
           .$if(column === "reply_to", (q) => q.where(sql<SqlBool>`reply_to <> origin`))
-          .$if(column === "posted_in", (q) => q.where(sql<SqlBool>`posted_in is not null and posted_in <> reply_to`))
-          .where(wanted === "live" ? live : sql<SqlBool>`state not in ('staged', 'queued', 'running', 'waiting')`)
+          .$if(column === "posted_in", (q) =>
+            q.where(sql<SqlBool>`posted_in is not null and posted_in <> reply_to`),
+          )
+          .where(
+            wanted === "live" ? live : sql<SqlBool>`state not in ('staged', 'queued', 'running', 'waiting')`,
+          )
           .orderBy("created_at", "desc")
           .limit(p.limit)
           .as(`${column}_${wanted}`),

@@ -40,38 +40,41 @@ export interface AcceptOutput {
  * Turn and run in one commit: the address is fixed from here on, and what is accepted is never lost. Seen before: the
  * answer of the first time, and nothing twice.
  */
-export const acceptMessage = command("turns.accept-message", function* (input: AcceptInput, env): Program<AcceptOutput> {
-  const { tenant, run, place } = input;
-  const accepted: Accepted = {
-    turn: run.turn,
-    run: run.id,
-    stream: run.stream,
-    address: place.address,
-    message: input.message?.id ?? run.input.message ?? "",
-    outcome: "queued",
-    repeated: false,
-  };
-  if (input.key) {
-    const before = yield* once(tenant, input.key, accepted, env.now);
-    if (before) return { accepted: { ...before, repeated: true }, posted: false, aborts: [] };
-  }
-  const laneSeq = yield* enterLane(tenant, run.lane);
-  const head = run.foreground ? yield* headOfLane(tenant, run.lane) : undefined;
-  yield* recordWhatWasSaid(input, laneSeq, env);
-  if (input.slots) yield* noteSlots(tenant, place, env.now);
-  if (yield* countUse(tenant, input.caps, env.now)) return yield* refuseByCap(input, accepted, env);
+export const acceptMessage = command(
+  "turns.accept-message",
+  function* (input: AcceptInput, env): Program<AcceptOutput> {
+    const { tenant, run, place } = input;
+    const accepted: Accepted = {
+      turn: run.turn,
+      run: run.id,
+      stream: run.stream,
+      address: place.address,
+      message: input.message?.id ?? run.input.message ?? "",
+      outcome: "queued",
+      repeated: false,
+    };
+    if (input.key) {
+      const before = yield* once(tenant, input.key, accepted, env.now);
+      if (before) return { accepted: { ...before, repeated: true }, posted: false, aborts: [] };
+    }
+    const laneSeq = yield* enterLane(tenant, run.lane);
+    const head = run.foreground ? yield* headOfLane(tenant, run.lane) : undefined;
+    yield* recordWhatWasSaid(input, laneSeq, env);
+    if (input.slots) yield* noteSlots(tenant, place, env.now);
+    if (yield* countUse(tenant, input.caps, env.now)) return yield* refuseByCap(input, accepted, env);
 
-  const ready = run.state === "queued" && head === undefined;
-  yield* recordRun({ ...run, laneSeq, ready }, env.now);
-  if (input.acknowledge) yield* recordDelivery(input.acknowledge, env.now);
-  const aborts: AskedAbort[] = [];
-  if (input.followUp === "interrupt" && head) {
-    const asked = yield* interruptRun(tenant, head.id, env);
-    if (asked) aborts.push(asked);
-  }
-  env.reach("accept:before-commit");
-  return { accepted, posted: true, aborts };
-});
+    const ready = run.state === "queued" && head === undefined;
+    yield* recordRun({ ...run, laneSeq, ready }, env.now);
+    if (input.acknowledge) yield* recordDelivery(input.acknowledge, env.now);
+    const aborts: AskedAbort[] = [];
+    if (input.followUp === "interrupt" && head) {
+      const asked = yield* interruptRun(tenant, head.id, env);
+      if (asked) aborts.push(asked);
+    }
+    env.reach("accept:before-commit");
+    return { accepted, posted: true, aborts };
+  },
+);
 
 function* recordWhatWasSaid(input: AcceptInput, laneSeq: number, env: CommandEnv): Program<void> {
   const { tenant, run, place, message, sender } = input;

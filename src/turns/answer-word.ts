@@ -74,7 +74,17 @@ function* recordWord(input: AnswerWordInput, env: CommandEnv): Program<void> {
     },
     env.now,
   );
-  const said = { tenant, ...message, place, role: "user", notice: null, turn, run: null, delivery: null, sender } as const;
+  const said = {
+    tenant,
+    ...message,
+    place,
+    role: "user",
+    notice: null,
+    turn,
+    run: null,
+    delivery: null,
+    sender,
+  } as const;
   yield* postMessage(said, env.now);
 }
 

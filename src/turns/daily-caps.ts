@@ -9,17 +9,18 @@ export interface DailyCap {
   tokens?: number;
 }
 
-const count = statement<{ tenant: string; day: string; subject: string; runs: number; tokens: number }>()((k, p) =>
-  k
-    .insertInto("daily_use")
-    .values({ tenant_id: p.tenant, day: p.day, subject: p.subject, runs: p.runs, tokens: p.tokens })
-    .onConflict((c) =>
-      c.columns(["tenant_id", "day", "subject"]).doUpdateSet({
-        runs: sql<number>`daily_use.runs + excluded.runs`,
-        tokens: sql<number>`daily_use.tokens + excluded.tokens`,
-      }),
-    )
-    .returning(["runs", "tokens"]),
+const count = statement<{ tenant: string; day: string; subject: string; runs: number; tokens: number }>()(
+  (k, p) =>
+    k
+      .insertInto("daily_use")
+      .values({ tenant_id: p.tenant, day: p.day, subject: p.subject, runs: p.runs, tokens: p.tokens })
+      .onConflict((c) =>
+        c.columns(["tenant_id", "day", "subject"]).doUpdateSet({
+          runs: sql<number>`daily_use.runs + excluded.runs`,
+          tokens: sql<number>`daily_use.tokens + excluded.tokens`,
+        }),
+      )
+      .returning(["runs", "tokens"]),
 );
 
 function dayOf(now: number): string {

@@ -2,20 +2,26 @@ import { all, first, type Program } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { WaybillError } from "../kernel/errors.ts";
 
-const claimKey = statement<{ tenant: string; scope: string; key: string; digest: string; answer: string; at: number }>()(
-  (k, p) =>
-    k
-      .insertInto("idempotency")
-      .values({
-        tenant_id: p.tenant,
-        scope: p.scope,
-        key: p.key,
-        digest: p.digest,
-        answer_json: p.answer,
-        at: p.at,
-      })
-      .onConflict((c) => c.doNothing())
-      .returning("key"),
+const claimKey = statement<{
+  tenant: string;
+  scope: string;
+  key: string;
+  digest: string;
+  answer: string;
+  at: number;
+}>()((k, p) =>
+  k
+    .insertInto("idempotency")
+    .values({
+      tenant_id: p.tenant,
+      scope: p.scope,
+      key: p.key,
+      digest: p.digest,
+      answer_json: p.answer,
+      at: p.at,
+    })
+    .onConflict((c) => c.doNothing())
+    .returning("key"),
 );
 
 const findKey = statement<{ tenant: string; scope: string; key: string }>()((k, p) =>

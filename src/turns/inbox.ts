@@ -65,14 +65,18 @@ export function createInbox(options: InboxOptions): Inbox {
 }
 
 async function accept(o: InboxOptions, incoming: IncomingMessage): Promise<Accepted> {
-  if (!o.open()) throw new WaybillError("shutting_down", "Waybill is stopping; send the message again in a moment.");
+  if (!o.open())
+    throw new WaybillError("shutting_down", "Waybill is stopping; send the message again in a moment.");
   const allowed = o.authorize(incoming);
   if (allowed !== true) return deny(o, incoming, allowed);
   const word = incoming.parts.every((part) => part.type === "text") ? reservedWordOf(incoming.text) : null;
   const result = word ? await acceptWord(o, incoming, word) : await acceptRun(o, incoming);
   o.reach("accept:after-commit");
   const { accepted, aborts } = result;
-  o.log.info({ turn: accepted.turn, run: accepted.run, repeated: accepted.repeated }, "a message was accepted");
+  o.log.info(
+    { turn: accepted.turn, run: accepted.run, repeated: accepted.repeated },
+    "a message was accepted",
+  );
   o.onAccepted?.(accepted, incoming.place, aborts);
   return accepted;
 }
@@ -95,7 +99,13 @@ function keyOf(incoming: IncomingMessage) {
     scope: `message:${conversation}`,
     key: incoming.id,
     digest: sha256(
-      canonicalJson([incoming.place.address, incoming.sender.id, incoming.text, incoming.parts, incoming.agent ?? null]),
+      canonicalJson([
+        incoming.place.address,
+        incoming.sender.id,
+        incoming.text,
+        incoming.parts,
+        incoming.agent ?? null,
+      ]),
     ),
   };
 }
@@ -135,7 +145,12 @@ async function acceptRun(o: InboxOptions, incoming: IncomingMessage) {
 function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput {
   const { place, sender, principal } = incoming;
   const agent = o.agent(incoming.agent ?? o.route(place.address));
-  const [turn, run, stream, trace] = [o.ids.next("turn"), o.ids.next("run"), o.ids.next("str"), o.ids.next("trace")];
+  const [turn, run, stream, trace] = [
+    o.ids.next("turn"),
+    o.ids.next("run"),
+    o.ids.next("str"),
+    o.ids.next("trace"),
+  ];
   const message = messageOf(o, incoming);
   const person = { ...sender, principal };
   const caps = capsFor(o, place, sender.id, agent.name);
@@ -169,7 +184,14 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
       origin: place.address,
       replyTo: place.address,
       scope: scopeOf(o.memory, place.address),
-      input: { v: 1, text: incoming.text, parts: incoming.parts, sender: person, message: message.id, kind: place.kind },
+      input: {
+        v: 1,
+        text: incoming.text,
+        parts: incoming.parts,
+        sender: person,
+        message: message.id,
+        kind: place.kind,
+      },
       limits: agent.limits,
     },
   };
@@ -189,7 +211,13 @@ function capReply(o: InboxOptions, turn: string, place: Place, agent: string): N
   return planDelivery({ kind: "reply", run: null, turn, place, text, notice, rule: "turn" }, o);
 }
 
-function acknowledgement(o: InboxOptions, turn: string, run: string, place: Place, agent: string): NewDelivery {
+function acknowledgement(
+  o: InboxOptions,
+  turn: string,
+  run: string,
+  place: Place,
+  agent: string,
+): NewDelivery {
   const values = { agent, run };
   const notice = { key: "job.accepted", values };
   const text = renderText(o.locale, "job.accepted", values);

@@ -41,7 +41,17 @@ export function* remember(tenant: string, scope: string, item: MemoryItem, now: 
 const recent = statement<{ tenant: string; scope: string; limit: number }>()((k, p) =>
   k
     .selectFrom("memory_items as m")
-    .select(["m.seq", "m.role", "m.text", "m.parts_json", "m.sender", "m.origin", "m.address", "m.run_id", "m.at"])
+    .select([
+      "m.seq",
+      "m.role",
+      "m.text",
+      "m.parts_json",
+      "m.sender",
+      "m.origin",
+      "m.address",
+      "m.run_id",
+      "m.at",
+    ])
     .where("m.tenant_id", "=", p.tenant)
     .where("m.scope", "=", p.scope)
     .where(
@@ -58,7 +68,12 @@ export interface Remembered extends MemoryItem {
 }
 
 /** The latest items of a scope since its memory began, oldest first. */
-export async function readMemory(db: Database, tenant: string, scope: string, limit: number): Promise<Remembered[]> {
+export async function readMemory(
+  db: Database,
+  tenant: string,
+  scope: string,
+  limit: number,
+): Promise<Remembered[]> {
   const rows = await db.read(recent, { tenant, scope, limit });
   return rows.toReversed().map((row) => ({
     role: row.role as MemoryItem["role"],
@@ -95,6 +110,9 @@ export function* forget(tenant: string, scope: string, now: number): Program<voi
   yield* all(begin, { tenant, scope, at: now });
 }
 
-export const beginMemory = command("turns.begin-memory", function* (input: { tenant: string; scope: string }, env) {
-  yield* forget(input.tenant, input.scope, env.now);
-});
+export const beginMemory = command(
+  "turns.begin-memory",
+  function* (input: { tenant: string; scope: string }, env) {
+    yield* forget(input.tenant, input.scope, env.now);
+  },
+);

@@ -2,11 +2,14 @@ import { all, type Program } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import type { Place } from "../deliveries/post-message.ts";
 
-const setSlot = statement<{ tenant: string; account: string; slot: string; address: string; at: number }>()((k, p) =>
-  k
-    .insertInto("slots")
-    .values({ tenant_id: p.tenant, account: p.account, slot: p.slot, address: p.address, at: p.at })
-    .onConflict((c) => c.columns(["tenant_id", "account", "slot"]).doUpdateSet({ address: p.address, at: p.at })),
+const setSlot = statement<{ tenant: string; account: string; slot: string; address: string; at: number }>()(
+  (k, p) =>
+    k
+      .insertInto("slots")
+      .values({ tenant_id: p.tenant, account: p.account, slot: p.slot, address: p.address, at: p.at })
+      .onConflict((c) =>
+        c.columns(["tenant_id", "account", "slot"]).doUpdateSet({ address: p.address, at: p.at }),
+      ),
 );
 
 /**

@@ -1,5 +1,12 @@
 import type { Pool } from "pg";
-import { inDialect, migrations, migrationsTable, outstanding, type AppliedMigration, type Migration } from "../migrate.ts";
+import {
+  inDialect,
+  migrations,
+  migrationsTable,
+  outstanding,
+  type AppliedMigration,
+  type Migration,
+} from "../migrate.ts";
 
 /** Any fixed number will do; it names "Waybill's migrations" among the advisory locks of this database. */
 const LOCK = 7_929_225_355;
@@ -15,7 +22,9 @@ export async function migratePostgres(pool: Pool, known: readonly Migration[] = 
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
     await client.query(migrationsTable);
-    const applied = await client.query<AppliedMigration>("select version, name, breaking from migrations order by version");
+    const applied = await client.query<AppliedMigration>(
+      "select version, name, breaking from migrations order by version",
+    );
     for (const migration of outstanding(applied.rows, known)) {
       for (const statement of migration.statements) await client.query(inDialect(statement, "postgres"));
       await client.query(

@@ -28,7 +28,12 @@ async function loadPg(): Promise<Pg> {
     const loaded = (await import("pg")) as Pg & { default?: Pg };
     return loaded.default ?? loaded;
   } catch (cause) {
-    throw new WaybillError("missing_package", "Postgres needs the package pg: npm install pg", { package: "pg" }, cause);
+    throw new WaybillError(
+      "missing_package",
+      "Postgres needs the package pg: npm install pg",
+      { package: "pg" },
+      cause,
+    );
   }
 }
 
@@ -113,7 +118,10 @@ function postgresDatabase(
   };
 }
 
-function queryOf<P, R>(statement: Statement<P, R>, parameters: P): { name: string; text: string; values: unknown[] } {
+function queryOf<P, R>(
+  statement: Statement<P, R>,
+  parameters: P,
+): { name: string; text: string; values: unknown[] } {
   return {
     name: statement.name,
     text: statement.compiled("postgres").sql,
@@ -122,7 +130,12 @@ function queryOf<P, R>(statement: Statement<P, R>, parameters: P): { name: strin
 }
 
 /** One command as one transaction; a deadlock or a serialization failure is tried again, since nothing of it happened. */
-async function transaction<I, O>(pool: Pool, command: Command<I, O>, input: I, reach: ReachCrashPoint): Promise<O> {
+async function transaction<I, O>(
+  pool: Pool,
+  command: Command<I, O>,
+  input: I,
+  reach: ReachCrashPoint,
+): Promise<O> {
   for (let attempt = 1; ; attempt += 1) {
     const client = await pool.connect();
     let broken: Error | undefined;

@@ -1,11 +1,22 @@
 import type { DatabaseSync } from "node:sqlite";
-import { inDialect, migrations, migrationsTable, outstanding, type AppliedMigration, type Migration } from "../migrate.ts";
+import {
+  inDialect,
+  migrations,
+  migrationsTable,
+  outstanding,
+  type AppliedMigration,
+  type Migration,
+} from "../migrate.ts";
 
 /**
  * Brings the schema up to date, in one transaction that holds the write lock, so two processes cannot do it at once.
  * @throws WaybillError `schema_too_new`
  */
-export function migrateSqlite(db: DatabaseSync, known: readonly Migration[] = migrations, now = Date.now()): void {
+export function migrateSqlite(
+  db: DatabaseSync,
+  known: readonly Migration[] = migrations,
+  now = Date.now(),
+): void {
   db.exec("begin immediate");
   try {
     db.exec(migrationsTable);

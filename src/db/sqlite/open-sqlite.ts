@@ -130,7 +130,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   let closing = false;
   const lose = (cause: unknown): void => {
     if (closing) return;
-    const error = new WaybillError("store_unavailable", "The writer of the store ended; restart Waybill.", {}, cause);
+    const error = new WaybillError(
+      "store_unavailable",
+      "The writer of the store ended; restart Waybill.",
+      {},
+      cause,
+    );
     queue.lose(error);
     options.onLost?.(error);
   };

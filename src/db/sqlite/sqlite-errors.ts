@@ -46,7 +46,12 @@ export function fromSqlite(thrown: unknown, file: string): unknown {
       );
     case BUSY:
     case IOERR:
-      return new WaybillError("store_unavailable", `The database ${file} does not answer (${thrown.message}).`, {}, thrown);
+      return new WaybillError(
+        "store_unavailable",
+        `The database ${file} does not answer (${thrown.message}).`,
+        {},
+        thrown,
+      );
     default:
       return thrown;
   }

@@ -1,0 +1,288 @@
+import { hostname } from "node:os";
+import { agentRegistry } from "../agents/registry.ts";
+import { web } from "../channels/web/web-channel.ts";
+import type { Database } from "../db/database.ts";
+import { defaultRetry, Outbox } from "../deliveries/outbox.ts";
+import { retryDelivery } from "../deliveries/retry-delivery.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { killAt, noCrash } from "../kernel/crash-points.ts";
+import { hmac } from "../kernel/digest.ts";
+import { WaybillError } from "../kernel/errors.ts";
+import { systemIds } from "../kernel/ids.ts";
+import { silentLogger } from "../kernel/logger.ts";
+import { askAbort, stopPlace, type AskedAbort } from "../ledger/ask-abort.ts";
+import { isTerminal, type RunState } from "../ledger/run.ts";
+import { Executor } from "../runs/executor.ts";
+import { retryRun } from "../runs/retry-run.ts";
+import { sendOutside } from "../runs/send-outside.ts";
+import type { RunServices } from "../runs/services.ts";
+import { memoryStreams } from "../streams/memory/memory-streams.ts";
+import { createInbox, type InboxOptions } from "../turns/inbox.ts";
+import type { Inbox } from "../turns/incoming.ts";
+import { routesOf } from "../turns/routes.ts";
+import { clusterKey } from "./cluster-key.ts";
+import { connectChannels, type Channels } from "./connect-channels.ts";
+import { FeedHub } from "./feed.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { databaseTarget, openDatabase } from "./open-database.ts";
+import type { GatewayOptions } from "./options.ts";
+import type { WaybillConfig } from "./settings.ts";
+
+/** A gateway's parts, joined. Only this folder and the test kit see them. */
+export interface Parts {
+  config: WaybillConfig;
+  options: GatewayOptions;
+  boot: string;
+  host: string;
+  leaseMs: number;
+  db: Database;
+  services: RunServices;
+  executor: Executor;
+  outbox: Outbox;
+  inbox: Inbox;
+  channels: Channels;
+  feed: FeedHub;
+  metrics: Metrics;
+  /** Set to true when the gateway begins to stop: nothing new is accepted. */
+  closing: { now: boolean };
+  control: {
+    cancelRun(run: string, reason: string): Promise<AskedAbort>;
+    stopPlace(address: string): Promise<string[]>;
+    retryRun(run: string): ReturnType<Inbox["accept"]>;
+    retryDelivery(delivery: string): Promise<{ state: string }>;
+    send: (request: Parameters<typeof sendOutside>[1]) => ReturnType<typeof sendOutside>;
+  };
+}
+
+/** The one tenant of an installation, until there are more. */
+export const defaultTenant = "default";
+
+/** Opens the store and joins the parts; nothing runs yet. */
+export async function buildParts(
+  config: WaybillConfig,
+  options: GatewayOptions,
+  fatal: (error: WaybillError) => void,
+): Promise<Parts> {
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? silentLogger;
+  const ids = options.ids ?? systemIds;
+  const dataDir = options.dataDir ?? ".waybill";
+  const agents = agentRegistry(config.agents);
+  for (const route of config.routes ?? []) agents.get(route.agent);
+  const target = databaseTarget(options.databaseUrl, dataDir);
+  const db = await openDatabase(target, { clock, log, crash: options.crash ?? null, onLost: fatal });
+  try {
+    const key = clusterKey(options.key, dataDir);
+    return join({ config, options, db, key, clock, log, ids, agents });
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+interface Ground {
+  config: WaybillConfig;
+  options: GatewayOptions;
+  db: Database;
+  key: Uint8Array;
+  clock: NonNullable<GatewayOptions["clock"]>;
+  log: NonNullable<GatewayOptions["log"]>;
+  ids: NonNullable<GatewayOptions["ids"]>;
+  agents: ReturnType<typeof agentRegistry>;
+}
+
+function join(ground: Ground): Parts {
+  const { config, options, db, clock, log, ids } = ground;
+  const boot = ids.next("boot");
+  const closing = { now: false };
+  const feed = new FeedHub(db);
+  // Channels and inbox need each other: a channel hands over to the inbox, which asks the channels who may speak.
+  let inbox: Inbox | null = null;
+  const toInbox: Inbox = {
+    accept: (incoming) =>
+      inbox
+        ? inbox.accept(incoming)
+        : Promise.reject(new WaybillError("shutting_down", "Waybill is still starting.")),
+  };
+  const channels = connectChannels([web(), ...(config.channels ?? [])], { inbox: toInbox, clock, ids, log });
+  const streams = memoryStreams({ clock });
+  const metrics = createMetrics({ liveRuns: () => executor.size, streams: () => streams.size() });
+  const services = runServices(ground, boot, channels, streams, feed, metrics, {
+    wakeRuns: () => executor.wake(),
+    wakeOps: () => outbox.wake(),
+  });
+  const executor = new Executor(services, config.limits?.concurrency ?? 1_000);
+  executor.onWaited((ms) => metrics.runWait.observe(ms / 1_000));
+  const outbox = createOutbox(ground, services, feed, metrics);
+  const giveSignals = (aborts: readonly AskedAbort[]): void => signalAborts(db, executor, services, aborts);
+  inbox = createInbox(inboxOptions(ground, services, channels, metrics, executor, closing, giveSignals));
+  return {
+    config,
+    options,
+    boot,
+    host: hostname(),
+    leaseMs: options.leaseMs ?? 15_000,
+    db,
+    services,
+    executor,
+    outbox,
+    inbox,
+    channels,
+    feed,
+    metrics,
+    closing,
+    control: controls(services, giveSignals),
+  };
+}
+
+function runServices(
+  ground: Ground,
+  boot: string,
+  channels: Channels,
+  streams: RunServices["streams"],
+  feed: FeedHub,
+  metrics: Metrics,
+  wake: { wakeRuns(): void; wakeOps(): void },
+): RunServices {
+  const { config, options, db, key, clock, log, ids, agents } = ground;
+  return {
+    tenant: defaultTenant,
+    owner: boot,
+    db,
+    ids,
+    clock,
+    log,
+    reach: options.crash ? killAt(options.crash) : noCrash,
+    locale: config.locale ?? "en",
+    agents,
+    streams,
+    senders: channels.senders,
+    allows: (place) => channels.allows(place),
+    crossPost: config.crossPost ?? [],
+    memory: config.memory ?? "conversation",
+    memoryWindow: config.memoryWindow ?? 40,
+    answerLimit: config.limits?.answerCharacters ?? 1_000_000,
+    abortGraceMs: 2_000,
+    followUp: config.followUp ?? "queue",
+    countsTokens: config.limits?.daily !== undefined,
+    echo: (address, turn) => `${address};turn=${turn};sig=${hmac(key, `echo\n${address}\n${turn}`)}`,
+    hear: {
+      posted: (address) => feed.publish({ kind: "posted", address }),
+      runChanged(run, address, state: RunState) {
+        if (isTerminal(state)) metrics.runsEnded.inc({ state });
+        feed.publish({ kind: "run", address, run, state });
+      },
+      opsAdded() {
+        wake.wakeOps();
+        db.notify("ops");
+      },
+      runsReady() {
+        wake.wakeRuns();
+        db.notify("runs");
+      },
+    },
+  };
+}
+
+function createOutbox(ground: Ground, s: RunServices, feed: FeedHub, metrics: Metrics): Outbox {
+  const { db, clock, options } = ground;
+  return new Outbox({
+    tenant: s.tenant,
+    owner: s.owner,
+    db,
+    senders: s.senders,
+    clock,
+    log: s.log,
+    reach: s.reach,
+    random: options.random ?? Math.random,
+    retry: { ...defaultRetry, ...options.retry },
+    onSettled(delivery, address, state) {
+      metrics.deliveries.inc({ state });
+      feed.publish({ kind: "delivery", address, delivery });
+    },
+  });
+}
+
+function inboxOptions(
+  ground: Ground,
+  s: RunServices,
+  channels: Channels,
+  metrics: Metrics,
+  executor: Executor,
+  closing: { now: boolean },
+  giveSignals: (aborts: readonly AskedAbort[]) => void,
+): InboxOptions {
+  const { config, db } = ground;
+  const route = routesOf(config.routes ?? [], s.agents.defaultName);
+  return {
+    tenant: s.tenant,
+    db,
+    ids: s.ids,
+    log: s.log,
+    reach: s.reach,
+    locale: s.locale,
+    senders: s.senders,
+    authorize(incoming) {
+      const allowed = channels.authorize(incoming);
+      if (allowed !== true) metrics.denied.inc();
+      return allowed;
+    },
+    allows: s.allows,
+    route,
+    agent(name) {
+      const { version, background, recovery, limits } = s.agents.get(name);
+      return { name, version, background, recovery, limits: { ...config.limits?.run, ...limits } };
+    },
+    memory: s.memory,
+    followUp: s.followUp,
+    slots: config.lastActive === true,
+    caps: config.limits?.daily ?? {},
+    open: () => !closing.now,
+    // On SQLite the claim is given to the writer right behind the accept, and both share one commit.
+    onAccepting: () => {
+      if (db.dialect === "sqlite") executor.wake();
+    },
+    onAccepted(accepted, place, aborts) {
+      if (accepted.repeated) return;
+      metrics.accepted.inc({ outcome: accepted.outcome });
+      s.hear.posted(place.address);
+      s.hear.opsAdded();
+      giveSignals(aborts);
+      if (db.dialect === "postgres") s.hear.runsReady();
+    },
+  };
+}
+
+/** The cause is stored; now the signal: here at once, on other nodes through a notification or their next beat. */
+function signalAborts(db: Database, executor: Executor, s: RunServices, aborts: readonly AskedAbort[]): void {
+  for (const { run, how } of aborts) {
+    if (how === "asked" && !executor.abort(run, "cancel")) db.notify(`abort ${run}`);
+  }
+  if (aborts.some((one) => one.how === "cancelled")) s.hear.runsReady();
+}
+
+function controls(s: RunServices, giveSignals: (aborts: readonly AskedAbort[]) => void): Parts["control"] {
+  return {
+    async cancelRun(run, reason) {
+      const asked = await s.db.do(askAbort, { tenant: s.tenant, run, cause: "cancel", reason });
+      giveSignals([asked]);
+      return asked;
+    },
+    async stopPlace(address) {
+      const asked = await s.db.do(stopPlace, { tenant: s.tenant, address, reason: "cancel" });
+      giveSignals(asked);
+      return asked.map((one) => one.run);
+    },
+    async retryRun(run) {
+      const { accepted } = await retryRun(s, run);
+      s.hear.runsReady();
+      return accepted;
+    },
+    async retryDelivery(delivery) {
+      const state = await s.db.do(retryDelivery, { tenant: s.tenant, delivery });
+      s.hear.opsAdded();
+      return state;
+    },
+    send: (request) => sendOutside(s, request),
+  };
+}

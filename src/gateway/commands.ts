@@ -1,0 +1,46 @@
+import { registryOf } from "../db/command.ts";
+import { claimOps } from "../deliveries/claim-ops.ts";
+import { openPreview } from "../deliveries/open-preview.ts";
+import { retryDelivery } from "../deliveries/retry-delivery.ts";
+import { settleOp } from "../deliveries/settle-op.ts";
+import { askAbort, stopPlace } from "../ledger/ask-abort.ts";
+import { claimRuns } from "../ledger/claim-runs.ts";
+import { leaveNode, registerNode, renewLease } from "../ledger/nodes.ts";
+import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
+import { absorbTurns } from "../runs/absorb-turns.ts";
+import { finishRun } from "../runs/finish-run.ts";
+import { postFromRun } from "../runs/post-from-run.ts";
+import { recoverCommands } from "../runs/recover-runs.ts";
+import { recordSend } from "../runs/send-outside.ts";
+import { startJob } from "../runs/start-job.ts";
+import { acceptMessage } from "../turns/accept-message.ts";
+import { answerWord } from "../turns/answer-word.ts";
+import { beginMemory } from "../turns/memory.ts";
+import { noteDenial } from "../turns/note-denial.ts";
+
+/** Every command by name. SQLite's writer thread imports this module, so it must import nothing that starts something. */
+export const commands = registryOf([
+  absorbTurns,
+  acceptMessage,
+  answerWord,
+  askAbort,
+  beginMemory,
+  claimOps,
+  claimRuns,
+  finishRun,
+  leaveNode,
+  noteDenial,
+  noteEvent,
+  openPreview,
+  postFromRun,
+  recordSend,
+  registerNode,
+  renewLease,
+  retryDelivery,
+  settleOp,
+  startJob,
+  stopPlace,
+  storeCheckpoint,
+  storeProgress,
+  ...recoverCommands,
+]);

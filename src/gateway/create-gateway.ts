@@ -1,0 +1,183 @@
+import type { Hono } from "hono";
+import { createApp } from "../http/app.ts";
+import { asWaybillError, WaybillError } from "../kernel/errors.ts";
+import { askAbort } from "../ledger/ask-abort.ts";
+import { leaveNode, registerNode } from "../ledger/nodes.ts";
+import { recoverRuns } from "../runs/recover-runs.ts";
+import { buildParts, type Parts } from "./build.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { httpPorts } from "./http-ports.ts";
+import type { GatewayOptions } from "./options.ts";
+import type { WaybillConfig } from "./settings.ts";
+import { checkSettings } from "./check-settings.ts";
+
+/** A gateway inside a program: mount `fetch` in any Hono or fetch server, `start` it before and `stop` it at the end. */
+export interface Gateway {
+  /** Answers HTTP requests; 503 with `shutting_down` before the start and after the stop. */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Opens the store, reports what a dead process left, and begins to work.
+   * @throws WaybillError `config_invalid`, `data_in_use`, `data_folder_unusable`, `schema_too_new`, `store_unavailable`
+   */
+  start(): Promise<void>;
+  /** Stops claiming, lets runs that end within `graceMs` end, reports the others, sends what is due, and leaves. */
+  stop(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** How long sends may go on while stopping. */
+const FLUSH_MS = 5_000;
+
+/**
+ * Makes a gateway from settings; nothing is opened before `start`.
+ *
+ *   const gateway = createGateway({ agents: { assistant: agent.fn(async (ctx) => `You said: ${ctx.text}`) } });
+ *   await gateway.start();
+ *   export default { fetch: gateway.fetch };
+ */
+export function createGateway(config: WaybillConfig, options: GatewayOptions = {}): Gateway {
+  const running = new RunningGateway(config, options);
+  return {
+    fetch: (request) => running.fetch(request),
+    start: () => running.start(),
+    stop: (how) => running.stop(how?.graceMs),
+  };
+}
+
+/** The life of a gateway: start, beat, stop. The test kit drives it too. */
+export class RunningGateway {
+  readonly #config: WaybillConfig;
+  readonly #options: GatewayOptions;
+  #parts: Parts | null = null;
+  #app: Hono | null = null;
+  #heartbeat: Heartbeat | null = null;
+  #stopping: Promise<void> | null = null;
+  #recovering: Promise<unknown> = Promise.resolve();
+  #unlisten: () => void = () => {};
+
+  constructor(config: WaybillConfig, options: GatewayOptions) {
+    this.#config = config;
+    this.#options = options;
+  }
+
+  /** @throws TypeError before the start */
+  get parts(): Parts {
+    if (!this.#parts) throw new TypeError("The gateway has not been started.");
+    return this.#parts;
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    if (this.#app) return this.#app.fetch(request);
+    const body = { code: "shutting_down", title: "Waybill is not running", status: 503 };
+    return Response.json(body, { status: 503, headers: { "content-type": "application/problem+json" } });
+  }
+
+  async start(): Promise<void> {
+    if (this.#parts) throw new TypeError("The gateway was started already.");
+    checkSettings(this.#config, this.#options);
+    const parts = await buildParts(this.#config, this.#options, (error) => this.#fatal(error));
+    this.#parts = parts;
+    const { db, services, boot, host, leaseMs, executor } = parts;
+    const node = {
+      tenant: services.tenant,
+      boot,
+      host,
+      pid: process.pid,
+      leaseMs,
+      agents: [...executor.versions],
+    };
+    await db.do(registerNode, node);
+    await recoverRuns(services, db.dialect === "sqlite");
+    this.#app = createApp(httpPorts(parts));
+    this.#unlisten = db.listen((topic) => this.#hear(topic));
+    this.#heartbeat = this.#beat(parts);
+    for (const channel of parts.channels.all) await channel.start?.();
+    executor.start();
+    parts.outbox.wake();
+    services.log.info({ boot, store: db.place }, "the gateway has started");
+  }
+
+  #beat(parts: Parts): Heartbeat {
+    const { db, services, boot, leaseMs, executor } = parts;
+    const heartbeat = new Heartbeat({
+      tenant: services.tenant,
+      boot,
+      leaseMs,
+      db,
+      clock: services.clock,
+      log: services.log,
+      onAborts: (runs) => {
+        for (const run of runs) executor.abort(run, "cancel");
+      },
+      onLost: (forGood) => {
+        executor.loseAll();
+        if (forGood)
+          this.#fatal(new WaybillError("store_unavailable", "This node's lease was taken over; restart it."));
+      },
+      onBeat: () => {
+        if (db.dialect === "postgres") this.#recover(parts);
+        // An ended stream is kept for readers that come back; after that the committed answer is all there is.
+        services.streams.forgetEnded(15 * 60_000);
+      },
+    });
+    heartbeat.start();
+    return heartbeat;
+  }
+
+  #recover(parts: Parts): void {
+    this.#recovering = recoverRuns(parts.services, false).catch((error: unknown) =>
+      parts.services.log.error({ error: String(error) }, "runs of dead nodes could not be looked for"),
+    );
+  }
+
+  #hear(topic: string): void {
+    const { executor, outbox, feed } = this.parts;
+    if (topic === "runs") executor.wake();
+    else if (topic === "ops") outbox.wake();
+    else if (topic.startsWith("abort ")) executor.abort(topic.slice("abort ".length), "cancel");
+    else feed.receive(topic);
+  }
+
+  #fatal(error: WaybillError): void {
+    if (this.#parts) {
+      this.#parts.closing.now = true;
+      this.#parts.executor.close();
+      this.#parts.services.log.error({ code: error.code }, error.message);
+    }
+    this.#options.onFatal?.(error);
+  }
+
+  stop(graceMs?: number): Promise<void> {
+    if (!this.#parts) return Promise.resolve();
+    this.#stopping ??= this.#stop(this.#parts, graceMs ?? this.#config.shutdown?.graceMs ?? 10_000);
+    return this.#stopping;
+  }
+
+  async #stop(parts: Parts, graceMs: number): Promise<void> {
+    const { executor, services, channels, outbox, db, boot } = parts;
+    parts.closing.now = true;
+    executor.close();
+    await Promise.allSettled(channels.all.map((channel) => channel.stop?.()));
+    const late = await executor.settle(graceMs);
+    await Promise.allSettled(late.map((run) => this.#interrupt(parts, run)));
+    await executor.settle(services.abortGraceMs * 2);
+    await outbox.stop(FLUSH_MS);
+    this.#heartbeat?.stop();
+    await this.#recovering;
+    this.#unlisten();
+    await services.streams.stop();
+    try {
+      await db.do(leaveNode, { tenant: services.tenant, boot });
+    } catch (thrown) {
+      services.log.warn({ code: asWaybillError(thrown).code }, "the node could not say that it leaves");
+    }
+    await db.close();
+    this.#app = null;
+    services.log.info({ boot }, "the gateway has stopped");
+  }
+
+  async #interrupt(parts: Parts, run: string): Promise<void> {
+    const { db, services, executor } = parts;
+    await db.do(askAbort, { tenant: services.tenant, run, cause: "shutdown", reason: "shutdown" });
+    executor.abort(run, "shutdown");
+  }
+}

@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import { all, command, first } from "../db/command.ts";
+import { statement } from "../db/statement.ts";
+import { hold } from "../ledger/end-run.ts";
+import { appendEvent } from "../ledger/events.ts";
+import { noteRun } from "../ledger/note-run.ts";
+import type { Fence, RunInput } from "../ledger/run.ts";
+
+const queuedBehind = statement<{ tenant: string; lane: string; agent: string }>()((k, p, dialect) =>
+  k
+    .selectFrom("runs")
+    .select(["id", "agent", "input_json"])
+    .where("tenant_id", "=", p.tenant)
+    .where("lane", "=", p.lane)
+    .where("foreground", "=", sql.lit(1))
+    .where(sql<boolean>`state = 'queued'`)
+    .orderBy("lane_seq")
+    .$if(dialect === "postgres", (q) => q.forUpdate()),
+);
+
+const takeOver = statement<{ tenant: string; run: string; reason: string; now: number }>()((k, p) =>
+  k
+    .updateTable("runs")
+    .set({
+      state: sql.lit("cancelled"),
+      reason: p.reason,
+      finished_at: p.now,
+      ready: sql.lit(0),
+      event_seq: sql<number>`event_seq + 1`,
+    })
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.run)
+    .where(sql<boolean>`state = 'queued'`)
+    .returning("event_seq"),
+);
+
+/**
+ * A steerable run takes over the messages that wait behind it in its lane, as far as the same person sent them for the
+ * same agent; the first that does not fit ends the taking, so order holds. What is not taken is answered by its own run.
+ * @throws WaybillError `run_lost`
+ */
+export const absorbTurns = command(
+  "runs.absorb-turns",
+  function* (input: { fence: Fence; lane: string; agent: string; sender: string }, env) {
+    const { tenant, run } = input.fence;
+    yield* hold(input.fence);
+    const taken: { id: string; text: string; parts: RunInput["parts"] }[] = [];
+    for (const row of yield* all(queuedBehind, { tenant, lane: input.lane, agent: input.agent })) {
+      const asked = JSON.parse(row.input_json) as RunInput;
+      if (row.agent !== input.agent || asked.sender.id !== input.sender) break;
+      const moved = yield* first(takeOver, { tenant, run: row.id, reason: "steered", now: env.now });
+      if (!moved) break;
+      yield* appendEvent(
+        tenant,
+        row.id,
+        moved.event_seq,
+        "cancelled",
+        { reason: "steered", into: run },
+        env.now,
+      );
+      yield* noteRun(input.fence, "steered", { from: row.id }, env.now);
+      taken.push({ id: asked.message ?? row.id, text: asked.text, parts: asked.parts });
+    }
+    return taken;
+  },
+);

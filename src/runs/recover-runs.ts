@@ -1,0 +1,218 @@
+import { sql } from "kysely";
+import { parseAddress } from "../address/address.ts";
+import type { ConversationKind } from "../address/kind.ts";
+import { all, command, first } from "../db/command.ts";
+import { statement } from "../db/statement.ts";
+import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
+import { refreshDelivery } from "../deliveries/settle-op.ts";
+import { WaybillError } from "../kernel/errors.ts";
+import { cancelJobs, endOfCause, hold } from "../ledger/end-run.ts";
+import { appendEvent } from "../ledger/events.ts";
+import type { AbortCause, Fence, RunInput } from "../ledger/run.ts";
+import { noticeOf, noticeText } from "./end-notice.ts";
+import { questionOf } from "./execute-run.ts";
+import { finishRun } from "./finish-run.ts";
+import type { RunServices } from "./services.ts";
+
+/** Claims of one run at most before recovery gives up and says so: a run that kills its process does not go on forever. */
+const ATTEMPTS_MOST = 3;
+const PAGE = 500;
+
+const buryExpired = statement<{ tenant: string; me: string; now: number; everybody: number }>()((k, p) =>
+  k
+    .updateTable("nodes")
+    .set({ ended_at: p.now })
+    .where("tenant_id", "=", p.tenant)
+    .where("ended_at", "is", null)
+    .where("boot_id", "<>", p.me)
+    .where((e) => e.or([e("lease_until", "<", p.now), e(e.val(p.everybody), "=", sql.lit(1))]))
+    .returning("boot_id"),
+);
+
+const releaseOps = statement<{ tenant: string; now: number }>()((k, p) =>
+  k
+    .updateTable("ops")
+    .set({
+      state: sql.lit("pending"),
+      ambiguous: sql.lit(1),
+      owner: null,
+      next_at: p.now,
+      fence: sql<number>`fence + 1`,
+    })
+    .where("tenant_id", "=", p.tenant)
+    .where(sql<boolean>`state = 'sending'`)
+    .where("owner", "in", (e) =>
+      e
+        .selectFrom("nodes")
+        .select("boot_id")
+        .where("tenant_id", "=", p.tenant)
+        .where("ended_at", "is not", null),
+    )
+    .returning(["delivery_id"]),
+);
+
+/**
+ * Takes nodes whose lease ran out for dead (on SQLite, where this process alone holds the file, every other one), and
+ * gives their ops back: what they had sent is unclear, so it is reconciled before anything is sent again.
+ */
+const buryNodes = command(
+  "runs.bury-nodes",
+  function* (input: { tenant: string; me: string; everybody: boolean }, env) {
+    const dead = yield* all(buryExpired, { ...input, everybody: input.everybody ? 1 : 0, now: env.now });
+    const ops = yield* all(releaseOps, { tenant: input.tenant, now: env.now });
+    for (const op of ops) yield* refreshDelivery(input.tenant, op.delivery_id, env.now);
+    env.reach("reap:before-commit");
+    return { nodes: dead.length, ops: ops.length };
+  },
+);
+
+const lostRuns = statement<{ tenant: string; limit: number }>()((k, p) =>
+  k
+    .selectFrom("runs as r")
+    .leftJoin("deliveries as d", (join) =>
+      join
+        .onRef("d.run_id", "=", "r.id")
+        .onRef("d.tenant_id", "=", "r.tenant_id")
+        .on("d.kind", "=", sql.lit("final"))
+        .on("d.message_id", "is", null),
+    )
+    .select([
+      "r.id",
+      "r.owner",
+      "r.fence",
+      "r.attempts",
+      "r.recovery",
+      "r.abort_cause",
+      "r.turn_id",
+      "r.parent_run",
+      "r.reply_to",
+      "r.scope",
+      "r.input_json",
+      "d.id as preview",
+    ])
+    .where("r.tenant_id", "=", p.tenant)
+    .where(sql<boolean>`r.state in ('running', 'waiting')`)
+    .where("r.owner", "in", (e) =>
+      e
+        .selectFrom("nodes")
+        .select("boot_id")
+        .where("tenant_id", "=", p.tenant)
+        .where("ended_at", "is not", null),
+    )
+    .orderBy("r.created_at")
+    .limit(p.limit),
+);
+
+const requeue = statement<{ tenant: string; run: string; fence: number }>()((k, p) =>
+  k
+    .updateTable("runs")
+    .set({
+      state: sql.lit("queued"),
+      ready: sql.lit(1),
+      owner: null,
+      fence: sql<number>`fence + 1`,
+      event_seq: sql<number>`event_seq + 1`,
+    })
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.run)
+    .where("fence", "=", p.fence)
+    .where(sql<boolean>`state in ('running', 'waiting')`)
+    .returning("event_seq"),
+);
+
+/** Puts a lost run back, where its agent says that doing it again is safe. It is still the first of its lane. */
+const requeueRun = command("runs.requeue-run", function* (input: { fence: Fence }, env) {
+  const { fence } = input;
+  yield* hold(fence, true);
+  yield* cancelJobs(fence.tenant, fence.run, env);
+  const row = yield* first(requeue, { tenant: fence.tenant, run: fence.run, fence: fence.fence });
+  if (row)
+    yield* appendEvent(fence.tenant, fence.run, row.event_seq, "requeued", { owner: fence.owner }, env.now);
+});
+
+export const recoverCommands = [buryNodes, requeueRun] as const;
+
+type LostRun = NonNullable<(typeof lostRuns)["row"]>;
+
+/**
+ * Finds runs that dead nodes left and settles each by its agent's policy: told to people where the answer was due, or
+ * queued again. State and notice are one commit, and a run is settled by whoever commits first.
+ * @param everybody true where no other process can be alive (SQLite holds its file alone)
+ * @returns how many runs were interrupted, and how many put back
+ */
+export async function recoverRuns(
+  s: RunServices,
+  everybody: boolean,
+): Promise<{ interrupted: number; requeued: number; ops: number }> {
+  const buried = await s.db.do(buryNodes, { tenant: s.tenant, me: s.owner, everybody });
+  let [interrupted, requeued] = [0, 0];
+  for (;;) {
+    const lost = await s.db.read(lostRuns, { tenant: s.tenant, limit: PAGE });
+    const settled = await Promise.all(lost.map((run) => settle(s, run)));
+    interrupted += settled.filter((how) => how === "ended").length;
+    requeued += settled.filter((how) => how === "requeued").length;
+    if (lost.length < PAGE) break;
+  }
+  if (interrupted + requeued + buried.ops > 0) {
+    s.reach("reap:after-commit");
+    s.log.warn({ interrupted, requeued, ops: buried.ops }, "a process ended without finishing its work");
+    s.hear.opsAdded();
+    s.hear.runsReady();
+  }
+  return { interrupted, requeued, ops: buried.ops };
+}
+
+async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued" | "gone"> {
+  const fence: Fence = { tenant: s.tenant, run: run.id, owner: run.owner ?? "", fence: run.fence };
+  try {
+    const mayRepeat = run.recovery !== "notify" && run.attempts < ATTEMPTS_MOST && run.abort_cause === null;
+    if (mayRepeat) {
+      await s.db.do(requeueRun, { fence });
+      return "requeued";
+    }
+    await s.db.do(finishRun, lostEnd(s, run, fence));
+    s.hear.posted(run.reply_to);
+    s.hear.runChanged(run.id, run.reply_to, "interrupted");
+    return "ended";
+  } catch (error) {
+    // Somebody else settled it first, perhaps the run itself.
+    if (error instanceof WaybillError && error.code === "run_lost") return "gone";
+    throw error;
+  }
+}
+
+function lostEnd(s: RunServices, run: LostRun, fence: Fence) {
+  const input = JSON.parse(run.input_json) as RunInput;
+  const place = placeOf(parseAddress(run.reply_to), input.kind as ConversationKind);
+  const cause = run.abort_cause as AbortCause | null;
+  const state = cause === null ? "interrupted" : endOfCause(cause);
+  const reason = cause ?? "lease_lost";
+  const key = noticeOf(state, reason);
+  const wish = { run: run.id, turn: run.turn_id, place, rule: "turn" as const, preview: run.preview };
+  const delivery =
+    key === null
+      ? null
+      : planDelivery(
+          {
+            kind: "notice",
+            ...wish,
+            text: noticeText(s.locale, key, run.id),
+            notice: { key, values: { run: run.id } },
+          },
+          s,
+        );
+  return {
+    fence,
+    takeOver: true,
+    state,
+    reason,
+    detail: null,
+    usage: null,
+    delivery,
+    removePreview: run.preview === null ? null : { delivery: run.preview, op: s.ids.next("op"), place },
+    scope: run.scope,
+    question: run.parent_run === null ? questionOf(run.reply_to, run.turn_id, input) : null,
+    answer: null,
+    tokenSubjects: [],
+  };
+}

@@ -1,0 +1,259 @@
+import type { AgentInput, HistoryItem, JsonValue, RunContext, RunFact } from "../agents/agent.ts";
+import { parseAddress } from "../address/address.ts";
+import type { ConversationKind } from "../address/kind.ts";
+import { chooseDestination } from "../deliveries/choose-destination.ts";
+import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
+import { readConversationKind } from "../deliveries/read-conversations.ts";
+import { WaybillError } from "../kernel/errors.ts";
+import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
+import { readRun, type RunRecord } from "../ledger/read-runs.ts";
+import type { MemoryItem } from "../turns/memory.ts";
+import { absorbTurns } from "./absorb-turns.ts";
+import type { LiveRun } from "./live-run.ts";
+import { mergeChunks } from "./merge-chunks.ts";
+import { postFromRun } from "./post-from-run.ts";
+import type { RunServices } from "./services.ts";
+import { startJob } from "./start-job.ts";
+
+export interface Known {
+  history: HistoryItem[];
+  facts: RunFact[];
+}
+
+/** What an agent is given: everything belongs to this run, and nothing of it works once the run has ended. */
+export function runContext(s: RunServices, live: LiveRun, known: Known): RunContext {
+  const { run } = live;
+  const { input } = run;
+  return {
+    text: input.text,
+    message: { id: input.message ?? run.turn, parts: input.parts as RunContext["message"]["parts"] },
+    sender: input.sender,
+    history: known.history,
+    facts: known.facts,
+    address: run.replyTo,
+    get echo() {
+      return s.echo(run.replyTo, run.turn);
+    },
+    run: {
+      id: run.id,
+      turn: run.turn,
+      trace: run.trace,
+      stream: run.stream,
+      attempt: run.attempt,
+      agent: run.agent,
+    },
+    signal: live.abort.signal,
+    log: s.log.child({ run: run.id, turn: run.turn, stream: run.stream }),
+    limits: run.limits,
+    stream: {
+      text: (delta) => live.appendText(delta),
+      data: (name, value, options) => live.appendData(name, value, options?.id),
+      merge: (chunks) => mergeChunks(live, chunks),
+    },
+    say: (text) => say(s, live, text),
+    send: (to, text) => send(s, live, to, text),
+    progress: (text, percent) => progress(s, live, text, percent),
+    start: (agent, job) => start(s, live, agent, job),
+    status: ({ run: id }) => status(s, live, id),
+    checkpoint: async (value) => {
+      live.checkLive();
+      await s.db.do(storeCheckpoint, { fence: live.fence, value: JSON.stringify(value) });
+    },
+    resumedFrom: run.checkpoint === null ? null : (JSON.parse(run.checkpoint) as JsonValue),
+    silent: () => {
+      live.silent = true;
+    },
+    use: (usage) => live.use(usage, run.limits),
+    takeSteering: () => takeSteering(s, live),
+  };
+}
+
+function checkText(field: string, text: unknown): asserts text is string {
+  if (typeof text === "string" && text.trim() !== "") return;
+  throw new WaybillError("invalid_request", `${field}: give a text that is not empty.`, { field });
+}
+
+/** What the agent remembers of a message of its own. */
+export function ownMemory(live: LiveRun, message: string, text: string): MemoryItem {
+  const { replyTo, id } = live.run;
+  return { role: "assistant", text, parts: null, sender: null, origin: message, address: replyTo, run: id };
+}
+
+async function say(s: RunServices, live: LiveRun, text: string): Promise<{ delivery: string }> {
+  live.checkLive();
+  checkText("ctx.say(text)", text);
+  const { place, run, rejected } = live;
+  const delivery = planDelivery(
+    { kind: "say", run: run.id, turn: run.turn, place, text, rule: "turn", rejected },
+    s,
+  );
+  const said = ownMemory(live, delivery.message.id, text);
+  const { released } = await s.db.do(postFromRun, { fence: live.fence, delivery, scope: run.scope, said });
+  live.appendTransient({
+    type: "data-said",
+    data: { delivery: delivery.id, message: delivery.message.id, text },
+  });
+  announce(s, delivery.place.address, delivery.mode, released);
+  return { delivery: delivery.id };
+}
+
+function announce(s: RunServices, address: string, mode: string, released: readonly string[]): void {
+  s.hear.posted(address);
+  if (mode === "outbox") s.hear.opsAdded();
+  if (released.length > 0) s.hear.runsReady();
+}
+
+async function send(
+  s: RunServices,
+  live: LiveRun,
+  to: string | undefined,
+  text: string,
+): Promise<{ delivery: string }> {
+  live.checkLive();
+  checkText("ctx.send(to, text)", text);
+  const { run } = live;
+  const target = await choose(s, live, to ?? null);
+  const wish = {
+    run: run.id,
+    turn: run.turn,
+    place: target.place,
+    text,
+    rule: target.rule,
+    rejected: live.rejected,
+  };
+  const delivery = planDelivery({ kind: "send", ...wish }, s);
+  const isHere = target.place.address === live.place.address;
+  const said = isHere ? ownMemory(live, delivery.message.id, text) : null;
+  const { released } = await s.db.do(postFromRun, { fence: live.fence, delivery, scope: run.scope, said });
+  announce(s, delivery.place.address, delivery.mode, released);
+  return { delivery: delivery.id };
+}
+
+/** The destination under the rules; a refusal is an event of the run and changes nothing about where its answer goes. */
+async function choose(s: RunServices, live: LiveRun, explicit: string | null) {
+  const kinds = new Map<string, ConversationKind>([[live.place.address, live.place.kind]]);
+  try {
+    const named = explicit === null ? null : placeOf(parseAddress(explicit), "unknown");
+    if (named) {
+      const kind = await readConversationKind(s.db, s.tenant, named);
+      kinds.set(named.address, kind).set(named.parent ?? named.address, kind);
+    }
+    const kindOf = (address: Parameters<typeof placeOf>[0]): ConversationKind =>
+      kinds.get(placeOf(address, "unknown").address) ?? "unknown";
+    const chosen = chooseDestination(
+      { explicit, turn: live.run.replyTo },
+      { kindOf, crossPost: s.crossPost, allows: (address) => s.allows(placeOf(address, kindOf(address))) },
+    );
+    return { place: placeOf(chosen.address, kindOf(chosen.address)), rule: chosen.rule };
+  } catch (error) {
+    if (error instanceof WaybillError) await noteRefusal(s, live, explicit, error);
+    throw error;
+  }
+}
+
+async function noteRefusal(
+  s: RunServices,
+  live: LiveRun,
+  explicit: string | null,
+  error: WaybillError,
+): Promise<void> {
+  const rejected = {
+    rule: explicit === null ? ("turn" as const) : ("explicit" as const),
+    address: explicit ?? live.run.replyTo,
+    reason: error.code,
+  };
+  live.rejected.push(rejected);
+  await s.db.do(noteEvent, {
+    fence: live.fence,
+    kind: "send_refused",
+    data: { ...rejected, ...error.details },
+  });
+}
+
+async function progress(s: RunServices, live: LiveRun, text: string, percent?: number): Promise<void> {
+  live.checkLive();
+  checkText("ctx.progress(text)", text);
+  if (percent !== undefined && !(percent >= 0 && percent <= 100)) {
+    throw new WaybillError("invalid_request", "ctx.progress(text, percent): percent is from 0 to 100.", {
+      field: "percent",
+    });
+  }
+  const value = { text: text.slice(0, 500), percent: percent === undefined ? null : Math.round(percent) };
+  await s.db.do(storeProgress, { fence: live.fence, ...value });
+  live.appendTransient({ type: "data-progress", id: `${live.run.stream}:progress`, data: value });
+  s.hear.runChanged(live.run.id, live.run.replyTo, "running");
+}
+
+async function start(
+  s: RunServices,
+  live: LiveRun,
+  agent: string,
+  input: string | AgentInput,
+): Promise<{ run: string }> {
+  live.checkLive();
+  const asked = typeof input === "string" ? { text: input } : input;
+  checkText("ctx.start(agent, input)", asked.text);
+  const job = s.agents.get(agent);
+  const { run } = live;
+  const [id, turn, stream] = [s.ids.next("run"), s.ids.next("turn"), s.ids.next("str")];
+  const data = asked.data === undefined ? [] : [{ type: "data" as const, name: "input", value: asked.data }];
+  const parts = [...(asked.parts ?? [{ type: "text" as const, text: asked.text }]), ...data];
+  await s.db.do(startJob, {
+    fence: live.fence,
+    job: {
+      tenant: s.tenant,
+      id,
+      agent,
+      agentVersion: job.version,
+      turn,
+      lane: run.lane,
+      recovery: job.recovery,
+      parent: run.id,
+      root: id,
+      stream,
+      streamRoot: stream,
+      trace: run.trace,
+      causedBy: run.id,
+      origin: run.origin,
+      replyTo: run.replyTo,
+      scope: run.scope,
+      input: { ...run.input, text: asked.text, parts },
+      limits: job.limits,
+    },
+  });
+  s.hear.runChanged(id, run.replyTo, "staged");
+  return { run: id };
+}
+
+export function toFact(run: RunRecord): RunFact {
+  const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  return {
+    run: run.id,
+    agent: run.agent,
+    state: run.state,
+    reason: run.reason,
+    background: !run.foreground,
+    progress: run.progress,
+    asked: new Date(run.createdAt).toISOString(),
+    startedAt: iso(run.startedAt),
+    finishedAt: iso(run.finishedAt),
+  };
+}
+
+async function status(s: RunServices, live: LiveRun, id: string): Promise<RunFact> {
+  const found = await readRun(s.db, s.tenant, id);
+  const here = live.run.replyTo;
+  // A run of another conversation is as good as none: its existence is not this one's to know.
+  if (!found || ![found.origin, found.replyTo, found.postedIn].includes(here)) {
+    throw new WaybillError("unknown_run", `There is no run ${id} in this conversation.`, { run: id });
+  }
+  return toFact(found);
+}
+
+async function takeSteering(s: RunServices, live: LiveRun): ReturnType<RunContext["takeSteering"]> {
+  live.checkLive();
+  const { run } = live;
+  if (s.followUp !== "steer" || !run.foreground || !s.agents.get(run.agent).steerable) return [];
+  const asked = { fence: live.fence, lane: run.lane, agent: run.agent, sender: run.input.sender.id };
+  return (await s.db.do(absorbTurns, asked)) as Awaited<ReturnType<RunContext["takeSteering"]>>;
+}

@@ -1,0 +1,49 @@
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { Database } from "../db/database.ts";
+import type { CrossPostRule } from "../deliveries/choose-destination.ts";
+import type { Place } from "../deliveries/post-message.ts";
+import type { Sender } from "../deliveries/sender.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { ReachCrashPoint } from "../kernel/crash-points.ts";
+import type { Ids } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { RunState } from "../ledger/run.ts";
+import type { StreamStore } from "../streams/stream.ts";
+import type { Locale } from "../texts/render.ts";
+
+/** What running agents needs; the gateway makes it once. */
+export interface RunServices {
+  tenant: string;
+  /** The boot id of this node. */
+  owner: string;
+  db: Database;
+  ids: Ids;
+  clock: Clock;
+  log: Logger;
+  reach: ReachCrashPoint;
+  locale: Locale;
+  agents: AgentRegistry;
+  streams: StreamStore;
+  senders: ReadonlyMap<string, Sender>;
+  /** True, or why this place may not be posted to. */
+  allows(place: Place): true | string;
+  crossPost: readonly CrossPostRule[];
+  memory: "conversation" | "shared";
+  /** Items of memory that a run is given. */
+  memoryWindow: number;
+  /** Characters of one answer at most. */
+  answerLimit: number;
+  /** Milliseconds that an aborted agent has to end by itself. */
+  abortGraceMs: number;
+  followUp: "queue" | "steer" | "interrupt";
+  countsTokens: boolean;
+  /** Signs an address for a turn, for agents that hand it back. */
+  echo(address: string, turn: string): string;
+  /** Told after commits; nothing depends on them being heard. */
+  hear: {
+    posted(address: string): void;
+    runChanged(run: string, address: string, state: RunState): void;
+    opsAdded(): void;
+    runsReady(): void;
+  };
+}
