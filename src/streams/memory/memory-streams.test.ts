@@ -93,6 +93,18 @@ test("a delta that carries more than text is never merged", async () => {
   ]);
 });
 
+test("a merged delta is never longer than 65,536", async () => {
+  const store = memoryStreams({ clock: manualClock() });
+  const writer = store.open(head("a"));
+  for (let i = 0; i < 200; i += 1) writer.append(text("x".repeat(1_000)));
+  store.compact("a");
+  store.compact("a");
+  const { events } = await take(open(store, "a"));
+  expect(events.map((event) => (event.chunk["delta"] as string).length)).toEqual([
+    65_000, 65_000, 65_000, 5_000,
+  ]);
+});
+
 test("reasoning and a tool's input are merged as text is", async () => {
   const store = memoryStreams({ clock: manualClock() });
   const writer = store.open(head("a"));
