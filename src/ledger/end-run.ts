@@ -145,8 +145,6 @@ const stagedOf = statement<{ tenant: string; parent: string }>()((k, p, dialect)
     .where("tenant_id", "=", p.tenant)
     .where("parent_run", "=", p.parent)
     .where(sql<boolean>`state = 'staged'`)
-    .orderBy("created_at")
-    .orderBy("id")
     .$if(dialect === "postgres", (q) => q.forUpdate()),
 );
 

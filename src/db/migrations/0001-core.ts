@@ -79,6 +79,7 @@ export const core: Migration = {
       where posted_in is not null and posted_in <> reply_to`,
     `create index runs_by_turn on runs (tenant_id, turn_id)`,
     `create index runs_by_parent on runs (tenant_id, parent_run) where parent_run is not null`,
+    `create index runs_staged on runs (tenant_id, parent_run) where state = 'staged'`,
     `create index runs_by_time on runs (tenant_id, created_at)`,
     `create index runs_by_trace on runs (tenant_id, trace_id)`,
     `create index runs_by_stream on runs (tenant_id, stream_id)`,
