@@ -37,7 +37,7 @@ export interface RunRecord {
   deadlineAt: number | null;
 }
 
-const columns = [
+export const runColumns = [
   "id",
   "agent",
   "agent_version",
@@ -67,9 +67,9 @@ const columns = [
   "deadline_at",
 ] as const;
 
-type Row = Pick<Tables["runs"], (typeof columns)[number]>;
+export type RunRow = Pick<Tables["runs"], (typeof runColumns)[number]>;
 
-export function toRunRecord(row: Row): RunRecord {
+export function toRunRecord(row: RunRow): RunRecord {
   const input = JSON.parse(row.input_json) as { text?: string; sender?: { id: string; name: string | null } };
   return {
     id: row.id,
@@ -104,7 +104,7 @@ export function toRunRecord(row: Row): RunRecord {
 }
 
 const byId = statement<{ tenant: string; run: string }>()((k, p) =>
-  k.selectFrom("runs").select(columns).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
+  k.selectFrom("runs").select(runColumns).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
 );
 
 export async function readRun(db: Database, tenant: string, run: string): Promise<RunRecord | null> {
@@ -113,7 +113,7 @@ export async function readRun(db: Database, tenant: string, run: string): Promis
 }
 
 const byStream = statement<{ tenant: string; stream: string }>()((k, p) =>
-  k.selectFrom("runs").select(columns).where("tenant_id", "=", p.tenant).where("stream_id", "=", p.stream),
+  k.selectFrom("runs").select(runColumns).where("tenant_id", "=", p.tenant).where("stream_id", "=", p.stream),
 );
 
 export async function readRunOfStream(
@@ -125,59 +125,7 @@ export async function readRunOfStream(
   return row ? toRunRecord(row) : null;
 }
 
-const live = sql<SqlBool>`state in ('staged', 'queued', 'running', 'waiting')`;
-
-/**
- * The runs of one place and no other: asked there, due there, or posted there. Live ones come first however many
- * turns followed; then the newest that ended. A conversation's own address does not count its threads, nor the other
- * way round. Each branch is one look into an index of its own.
- */
-export const placeRuns = statement<{ tenant: string; address: string; limit: number }>()((k, p) => {
-  const branch = (column: "origin" | "reply_to" | "posted_in", wanted: "live" | "ended") =>
-    k
-      .selectFrom(
-        k
-          .selectFrom("runs")
-          .select(columns)
-          .where("tenant_id", "=", p.tenant)
-          .where(column, "=", p.address)
-          // The partial indexes hold only addresses that differ from the one before, so each run comes from one branch.
-          .$if(column === "reply_to", (q) => q.where(sql<SqlBool>`reply_to <> origin`))
-          .$if(column === "posted_in", (q) =>
-            q.where(sql<SqlBool>`posted_in is not null and posted_in <> reply_to`),
-          )
-          .where(
-            wanted === "live" ? live : sql<SqlBool>`state not in ('staged', 'queued', 'running', 'waiting')`,
-          )
-          .orderBy("created_at", "desc")
-          .limit(p.limit)
-          .as(`${column}_${wanted}`),
-      )
-      .selectAll();
-  return k
-    .selectFrom(
-      branch("origin", "live")
-        .unionAll(branch("reply_to", "live"))
-        .unionAll(branch("posted_in", "live"))
-        .unionAll(branch("origin", "ended"))
-        .unionAll(branch("reply_to", "ended"))
-        .unionAll(branch("posted_in", "ended"))
-        .as("place"),
-    )
-    .selectAll()
-    .orderBy(sql`case when state in ('staged', 'queued', 'running', 'waiting') then 0 else 1 end`)
-    .orderBy("created_at", "desc")
-    .limit(p.limit);
-});
-
-export async function readPlaceRuns(
-  db: Database,
-  tenant: string,
-  address: string,
-  limit: number,
-): Promise<RunRecord[]> {
-  return (await db.read(placeRuns, { tenant, address, limit })).map(toRunRecord);
-}
+export const isLive = sql<SqlBool>`state in ('staged', 'queued', 'running', 'waiting')`;
 
 export interface RunFilter {
   states?: readonly string[];
@@ -194,7 +142,7 @@ export interface RunFilter {
 /** Runs, newest first, for lists. */
 export async function listRuns(db: Database, tenant: string, filter: RunFilter): Promise<RunRecord[]> {
   const rows = await db.query((k: Kysely<Tables>) => {
-    let q = k.selectFrom("runs").select(columns).where("tenant_id", "=", tenant);
+    let q = k.selectFrom("runs").select(runColumns).where("tenant_id", "=", tenant);
     if (filter.states?.length) q = q.where("state", "in", filter.states);
     if (filter.agent !== undefined) q = q.where("agent", "=", filter.agent);
     if (filter.turn !== undefined) q = q.where("turn_id", "=", filter.turn);
@@ -223,7 +171,7 @@ export async function countByState(db: Database, tenant: string): Promise<Record
       .selectFrom("runs")
       .select(["state", sql<number>`count(*)`.as("count")])
       .where("tenant_id", "=", tenant)
-      .where(live)
+      .where(isLive)
       .groupBy("state"),
   );
   return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));

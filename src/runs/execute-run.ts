@@ -4,7 +4,7 @@ import { openPreview } from "../deliveries/open-preview.ts";
 import type { NewDelivery } from "../deliveries/record-delivery.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { askAbort } from "../ledger/ask-abort.ts";
-import { readPlaceRuns } from "../ledger/read-runs.ts";
+import { readPlaceFacts } from "../ledger/place-runs.ts";
 import { renderText } from "../texts/render.ts";
 import { readMemory, type Remembered } from "../turns/memory.ts";
 import {
@@ -79,7 +79,7 @@ async function known(s: RunServices, live: LiveRun): Promise<Known> {
   const { run } = live;
   const [memory, runs] = await Promise.all([
     readMemory(s.db, s.tenant, run.scope, s.memoryWindow),
-    readPlaceRuns(s.db, s.tenant, run.replyTo, FACTS),
+    readPlaceFacts(s.db, s.tenant, run.replyTo, FACTS),
   ]);
   return {
     history: memory.map(toHistory),

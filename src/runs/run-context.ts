@@ -6,7 +6,7 @@ import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
 import { readConversationKind } from "../deliveries/read-conversations.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
-import { readRun, type RunRecord } from "../ledger/read-runs.ts";
+import { readPlaceFact, type FactRow } from "../ledger/place-runs.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { absorbTurns } from "./absorb-turns.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -225,26 +225,25 @@ async function start(
   return { run: id };
 }
 
-export function toFact(run: RunRecord): RunFact {
+export function toFact(run: FactRow): RunFact {
   const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
   return {
     run: run.id,
     agent: run.agent,
-    state: run.state,
+    state: run.state as RunFact["state"],
     reason: run.reason,
-    background: !run.foreground,
+    background: run.foreground === 0,
     progress: run.progress,
-    asked: new Date(run.createdAt).toISOString(),
-    startedAt: iso(run.startedAt),
-    finishedAt: iso(run.finishedAt),
+    asked: new Date(run.created_at).toISOString(),
+    startedAt: iso(run.started_at),
+    finishedAt: iso(run.finished_at),
   };
 }
 
 async function status(s: RunServices, live: LiveRun, id: string): Promise<RunFact> {
-  const found = await readRun(s.db, s.tenant, id);
-  const here = live.run.replyTo;
+  const found = await readPlaceFact(s.db, s.tenant, live.run.replyTo, id);
   // A run of another conversation is as good as none: its existence is not this one's to know.
-  if (!found || ![found.origin, found.replyTo, found.postedIn].includes(here)) {
+  if (!found) {
     throw new WaybillError("unknown_run", `There is no run ${id} in this conversation.`, { run: id });
   }
   return toFact(found);

@@ -1,10 +1,10 @@
-import { all, command, type CommandEnv, type Program } from "../db/command.ts";
+import { command, type CommandEnv, type Program } from "../db/command.ts";
 import { postMessage, type Place } from "../deliveries/post-message.ts";
 import { withText } from "../deliveries/plan-delivery.ts";
 import { recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
 import { abortPlace, type AskedAbort } from "../ledger/ask-abort.ts";
 import { enterLane } from "../ledger/lanes.ts";
-import { placeRuns, toRunRecord } from "../ledger/read-runs.ts";
+import { placeRunsNow } from "../ledger/place-runs.ts";
 import { recordTurn } from "../ledger/record-run.ts";
 import { sayStatus } from "../ledger/say-status.ts";
 import { renderText, type Locale } from "../texts/render.ts";
@@ -97,8 +97,8 @@ function* doWord(input: AnswerWordInput, env: CommandEnv): Program<{ text: strin
       yield* forget(tenant, input.scope, env.now);
       return { text: renderText(locale, "new.done", {}), aborts: [] };
     case "status": {
-      const rows = yield* all(placeRuns, { tenant, address: place.address, limit: LOOKED_AT });
-      return { text: sayStatus(rows.map(toRunRecord), env.now, locale), aborts: [] };
+      const runs = yield* placeRunsNow({ tenant, address: place.address, limit: LOOKED_AT });
+      return { text: sayStatus(runs, env.now, locale), aborts: [] };
     }
     case "stop": {
       const asked = yield* abortPlace({ tenant, address: place.address, reason: "cancel" }, env);

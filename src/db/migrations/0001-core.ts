@@ -74,6 +74,10 @@ export const core: Migration = {
     `create index runs_live on runs (tenant_id, state, created_at)
       where state in ('staged', 'queued', 'running', 'waiting')`,
     `create index runs_by_origin on runs (tenant_id, origin, created_at)`,
+    `create index runs_live_by_origin on runs (tenant_id, origin, created_at)
+      where state in ('staged', 'queued', 'running', 'waiting')`,
+    `create index runs_live_by_reply on runs (tenant_id, reply_to, created_at)
+      where state in ('staged', 'queued', 'running', 'waiting') and reply_to <> origin`,
     `create index runs_by_reply on runs (tenant_id, reply_to, created_at) where reply_to <> origin`,
     `create index runs_by_posted on runs (tenant_id, posted_in, created_at)
       where posted_in is not null and posted_in <> reply_to`,
