@@ -1,0 +1,46 @@
+import { serve } from "./listen.ts";
+import { createGateway } from "./create-gateway.ts";
+import { gatewayOptions, refuseOpenDoor, type ServerSettings } from "./environment.ts";
+import type { GatewayOptions } from "./options.ts";
+import type { WaybillConfig } from "./settings.ts";
+
+/** A gateway that listens. */
+export interface ServedGateway {
+  /** `http://127.0.0.1:8787`, with the real port. */
+  url: string;
+  port: number;
+  /** Stops gracefully: no new requests, runs end within the grace or are reported, what is due is sent. */
+  stop(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Makes a gateway and serves it. The port is taken before the store is opened, so a process that cannot listen claims
+ * nothing; until the gateway has started it answers 503.
+ * @throws WaybillError `token_required`, `port_in_use`, and what `Gateway.start` throws
+ */
+export async function serveGateway(
+  config: WaybillConfig,
+  settings: ServerSettings,
+  options: Pick<GatewayOptions, "log" | "onFatal" | "crash"> = {},
+): Promise<ServedGateway> {
+  refuseOpenDoor(settings);
+  const gateway = createGateway(config, { ...gatewayOptions(settings), ...options });
+  const server = await serve((request) => gateway.fetch(request), {
+    host: settings.host,
+    port: settings.port,
+  });
+  try {
+    await gateway.start();
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return {
+    url: server.url,
+    port: server.port,
+    async stop(how) {
+      await gateway.stop(how);
+      await server.close();
+    },
+  };
+}
