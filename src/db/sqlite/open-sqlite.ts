@@ -32,14 +32,19 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The main thread's end of the writer: gathers the commands of one moment and sends them as one batch. */
+/**
+ * The main thread's end of the writer: sends the commands of one turn of the event loop together. The writer joins all
+ * that has come while it was committing, so the busier it is, the more share a commit.
+ */
 class WriterQueue {
   readonly #worker: Worker;
   readonly #options: SqliteOptions;
   #next: Waiting[] = [];
-  #sent: Waiting[] = [];
-  #scheduled = false;
+  /** Sent and not answered, in the order in which they will be answered. */
+  readonly #sent: Waiting[] = [];
+  #answered = 0;
   #lost: WaybillError | null = null;
+  #drained: (() => void)[] = [];
 
   constructor(worker: Worker, options: SqliteOptions) {
     this.#worker = worker;
@@ -52,59 +57,58 @@ class WriterQueue {
         reject(this.#lost);
         return;
       }
+      if (this.#next.length === 0) setImmediate(() => this.#send());
       this.#next.push({ name, input, resolve, reject });
-      if (this.#scheduled || this.#sent.length > 0) return;
-      this.#scheduled = true;
-      // One turn of the event loop gathers what belongs to one moment into one commit.
-      setImmediate(() => {
-        this.#scheduled = false;
-        this.#send();
-      });
     });
   }
 
   #send(): void {
-    if (this.#sent.length > 0 || this.#next.length === 0) return;
-    this.#sent = this.#next;
-    this.#next = [];
+    if (this.#next.length === 0) return;
     const message: ToWriter = {
       kind: "batch",
       now: this.#options.clock.now(),
-      commands: this.#sent.map(({ name, input }) => ({ name, input })),
+      commands: this.#next.map(({ name, input }) => ({ name, input })),
     };
+    this.#sent.push(...this.#next);
+    this.#next = [];
     this.#worker.postMessage(message);
   }
 
   done(results: WriterResult[]): void {
-    const answered = this.#sent;
-    this.#sent = [];
-    this.#send();
-    answered.forEach((waiting, i) => {
-      const result = results[i];
-      if (result && "value" in result) waiting.resolve(result.value);
+    for (const result of results) {
+      const waiting = this.#sent[this.#answered];
+      this.#answered += 1;
+      if (!waiting) continue;
+      if ("value" in result) waiting.resolve(result.value);
       else waiting.reject(this.#asError(waiting.name, result));
-    });
+    }
+    if (this.#answered < this.#sent.length && this.#answered < 4_096) return;
+    this.#sent.splice(0, this.#answered);
+    this.#answered = 0;
+    if (this.#idle) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  #asError(name: string, result: WriterResult | undefined): WaybillError {
-    const failed = result as { error: ErrorRecord; cause?: string } | undefined;
-    if (!failed) return new WaybillError("internal", `The writer gave no answer to ${name}.`);
+  get #idle(): boolean {
+    return this.#sent.length === 0 && this.#next.length === 0;
+  }
+
+  #asError(name: string, failed: { error: ErrorRecord; cause?: string }): WaybillError {
     if (failed.cause) this.#options.log.error({ command: name, cause: failed.cause }, "a command failed");
     return fromErrorRecord(failed.error);
   }
 
   lose(error: WaybillError): void {
     this.#lost = error;
-    for (const waiting of [...this.#sent, ...this.#next]) waiting.reject(error);
-    this.#sent = [];
+    for (const waiting of [...this.#sent.slice(this.#answered), ...this.#next]) waiting.reject(error);
+    this.#sent.length = 0;
+    this.#answered = 0;
     this.#next = [];
+    for (const resolve of this.#drained.splice(0)) resolve();
   }
 
   /** Resolves when nothing is waiting any more. */
   async drained(): Promise<void> {
-    while (this.#sent.length > 0 || this.#next.length > 0) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    if (!this.#idle) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 }
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { killAt, noCrash, type CrashPlan } from "../../kernel/crash-points.ts";
 import { asWaybillError, toErrorRecord, type ErrorRecord } from "../../kernel/errors.ts";
 import type { CommandRegistry } from "../command.ts";
@@ -80,6 +80,26 @@ function runBatch(
   }
 }
 
+/** Commands of one transaction at most, so that the first of many does not wait for all of them. */
+const BATCH_MOST = 256;
+
+type Batch = Extract<ToWriter, { kind: "batch" }>;
+
+/** Joins what has come meanwhile to what came first: while one commit was on its way to the disk, others queued up. */
+function gather(port: MessagePort, first: ToWriter): { batch: Batch | null; close: boolean } {
+  let batch: Batch | null = null;
+  let message: ToWriter | undefined = first;
+  while (message) {
+    if (message.kind === "close") return { batch, close: true };
+    batch = batch
+      ? { kind: "batch", now: message.now, commands: [...batch.commands, ...message.commands] }
+      : message;
+    if (batch.commands.length >= BATCH_MOST) break;
+    message = receiveMessageOnPort(port)?.message as ToWriter | undefined;
+  }
+  return { batch, close: false };
+}
+
 async function main(port: NonNullable<typeof parentPort>): Promise<void> {
   const send = (message: FromWriter): void => port.postMessage(message);
   let opened: ReturnType<typeof open>;
@@ -95,10 +115,9 @@ async function main(port: NonNullable<typeof parentPort>): Promise<void> {
   const { db, unlock } = opened;
   const prepared = new Prepared(db);
   port.on("message", (message: ToWriter) => {
-    if (message.kind === "batch") {
-      send({ kind: "done", results: runBatch(db, prepared, registry, message) });
-      return;
-    }
+    const { batch, close } = gather(port, message);
+    if (batch) send({ kind: "done", results: runBatch(db, prepared, registry, batch) });
+    if (!close) return;
     db.close();
     unlock();
     send({ kind: "closed" });
