@@ -73,9 +73,10 @@ export class RunningGateway {
 
   async start(): Promise<void> {
     if (this.#parts) throw new TypeError("The gateway was started already.");
-    checkSettings(this.#config, this.#options);
+    const warnings = checkSettings(this.#config, this.#options);
     const parts = await buildParts(this.#config, this.#options, (error) => this.#fatal(error));
     this.#parts = parts;
+    for (const warning of warnings) parts.services.log.warn({}, warning);
     const { db, services, boot, host, leaseMs, executor } = parts;
     const node = {
       tenant: services.tenant,
