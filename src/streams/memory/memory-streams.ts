@@ -18,7 +18,7 @@ export interface MemoryStreamsOptions {
   clock: Clock;
   /**
    * What logs that have ended may take together, in bytes; the newest is always kept. Also the size of all open logs
-   * from which on they are compacted early. Default 64 MiB.
+   * from which on they are compacted early. Default 32 MiB.
    */
   maxBytes?: number;
   /**
@@ -63,7 +63,7 @@ class MemoryStore implements MemoryStreams, ReaderHost {
   #stopped = false;
   readonly #toWake = new Set<RootLog>();
 
-  constructor({ clock, maxBytes = 64 * 1_048_576, compactAboveBytes = 1_048_576 }: MemoryStreamsOptions) {
+  constructor({ clock, maxBytes = 32 * 1_048_576, compactAboveBytes = 1_048_576 }: MemoryStreamsOptions) {
     this.#clock = clock;
     this.#maxBytes = maxBytes;
     this.#compactAbove = compactAboveBytes;
