@@ -18,6 +18,10 @@ export interface Database {
   do<I, O>(command: Command<I, O>, input: I): Promise<O>;
   /** Runs a prepared read. It sees everything whose command has resolved. */
   read<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]>;
+  /**
+   * The same at once, where the store can (SQLite). What is asked for only if somebody looks need not be asked then.
+   */
+  readNow?<P, R>(statement: Statement<P, R>, parameters: P): R[];
   /** Runs a read that is built for this call (lists with filters). */
   query<R>(build: (k: Kysely<Tables>, dialect: Dialect) => Compilable<R>): Promise<R[]>;
   /** Tells other processes of this store that something changed; `topic` is short. Does nothing with one process. */

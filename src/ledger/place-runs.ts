@@ -113,6 +113,19 @@ export function readPlaceFacts(
   return read(db, brief, { tenant, address, limit });
 }
 
+/** The same at once; only where the store has `readNow`. */
+export function readPlaceFactsNow(
+  readNow: NonNullable<Database["readNow"]>,
+  tenant: string,
+  address: string,
+  limit: number,
+): FactRow[] {
+  return merged(
+    brief.map((one) => readNow(one, { tenant, address, limit })),
+    limit,
+  );
+}
+
 const oneFact = statement<{ tenant: string; address: string; run: string }>()((k, p) =>
   k
     .selectFrom("runs")

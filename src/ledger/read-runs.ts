@@ -2,6 +2,7 @@ import { sql, type Kysely, type SqlBool } from "kysely";
 import { statement } from "../db/statement.ts";
 import type { Database } from "../db/database.ts";
 import type { Tables } from "../db/tables.ts";
+import { relatedId } from "../kernel/ids.ts";
 import type { RunState } from "./run.ts";
 
 /** A run as the ledger tells it. Times are milliseconds since 1970. */
@@ -103,6 +104,8 @@ export function toRunRecord(row: RunRow): RunRecord {
   };
 }
 
+export const isLive = sql<SqlBool>`state in ('staged', 'queued', 'running', 'waiting')`;
+
 const byId = statement<{ tenant: string; run: string }>()((k, p) =>
   k.selectFrom("runs").select(runColumns).where("tenant_id", "=", p.tenant).where("id", "=", p.run),
 );
@@ -112,8 +115,13 @@ export async function readRun(db: Database, tenant: string, run: string): Promis
   return row ? toRunRecord(row) : null;
 }
 
-const byStream = statement<{ tenant: string; stream: string }>()((k, p) =>
-  k.selectFrom("runs").select(runColumns).where("tenant_id", "=", p.tenant).where("stream_id", "=", p.stream),
+const byNestedStream = statement<{ tenant: string; stream: string }>()((k, p) =>
+  k
+    .selectFrom("runs")
+    .select(runColumns)
+    .where("tenant_id", "=", p.tenant)
+    .where("stream_id", "=", p.stream)
+    .where(sql<SqlBool>`stream_root <> stream_id`),
 );
 
 export async function readRunOfStream(
@@ -121,11 +129,11 @@ export async function readRunOfStream(
   tenant: string,
   stream: string,
 ): Promise<RunRecord | null> {
-  const [row] = await db.read(byStream, { tenant, stream });
-  return row ? toRunRecord(row) : null;
+  const [row] = await db.read(byId, { tenant, run: relatedId(stream, "run") });
+  if (row?.stream_id === stream) return toRunRecord(row);
+  const [nested] = await db.read(byNestedStream, { tenant, stream });
+  return nested ? toRunRecord(nested) : null;
 }
-
-export const isLive = sql<SqlBool>`state in ('staged', 'queued', 'running', 'waiting')`;
 
 export interface RunFilter {
   states?: readonly string[];
@@ -146,7 +154,15 @@ export async function listRuns(db: Database, tenant: string, filter: RunFilter):
     if (filter.states?.length) q = q.where("state", "in", filter.states);
     if (filter.agent !== undefined) q = q.where("agent", "=", filter.agent);
     if (filter.turn !== undefined) q = q.where("turn_id", "=", filter.turn);
-    if (filter.trace !== undefined) q = q.where("trace_id", "=", filter.trace);
+    if (filter.trace !== undefined) {
+      const { trace } = filter;
+      q = q.where((e) =>
+        e.or([
+          e.and([e("id", "=", relatedId(trace, "run")), e("trace_id", "=", trace)]),
+          e.and([e("caused_by", "is not", null), e("trace_id", "=", trace)]),
+        ]),
+      );
+    }
     if (filter.parent !== undefined) q = q.where("parent_run", "=", filter.parent);
     if (filter.address !== undefined) {
       const { address } = filter;

@@ -1,12 +1,10 @@
-import type { Agent, HistoryItem, MessagePart } from "../agents/agent.ts";
+import type { Agent } from "../agents/agent.ts";
 import { planDelivery } from "../deliveries/plan-delivery.ts";
 import { openPreview } from "../deliveries/open-preview.ts";
 import type { NewDelivery } from "../deliveries/record-delivery.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { askAbort } from "../ledger/ask-abort.ts";
-import { readPlaceFacts } from "../ledger/place-runs.ts";
 import { renderText } from "../texts/render.ts";
-import { readMemory, type Remembered } from "../turns/memory.ts";
 import {
   completed,
   noticeOf,
@@ -17,11 +15,9 @@ import {
 } from "./end-notice.ts";
 import { finishRun, type FinishInput, type FinishOutput } from "./finish-run.ts";
 import type { LiveRun } from "./live-run.ts";
-import { ownMemory, runContext, toFact, type Known } from "./run-context.ts";
+import { readKnown, type Known } from "./known.ts";
+import { ownMemory, runContext } from "./run-context.ts";
 import type { RunServices } from "./services.ts";
-
-/** Facts of a place that a run is given. */
-const FACTS = 10;
 
 /**
  * Executes one claimed run to its end. Never throws: whatever happens becomes a state of the ledger, or, where the run
@@ -35,7 +31,7 @@ export async function executeRun(s: RunServices, live: LiveRun, agent: Agent): P
     live.writer.append({ type: "start", messageId: live.message });
     s.hear.runChanged(live.run.id, live.run.replyTo, "running");
     await beginPreview(s, live);
-    outcome = await runAgent(s, live, agent, await known(s, live));
+    outcome = await runAgent(s, live, agent, await readKnown(s, live));
   } catch (thrown) {
     outcome = outcomeOfError(thrown);
   } finally {
@@ -73,32 +69,6 @@ async function beginPreview(s: RunServices, live: LiveRun): Promise<void> {
   await s.db.do(openPreview, { fence, turn: run.turn, delivery, op, place, rule: "turn", text });
   live.preview = delivery;
   s.hear.opsAdded();
-}
-
-async function known(s: RunServices, live: LiveRun): Promise<Known> {
-  const { run } = live;
-  const [memory, runs] = await Promise.all([
-    readMemory(s.db, s.tenant, run.scope, s.memoryWindow),
-    readPlaceFacts(s.db, s.tenant, run.replyTo, FACTS),
-  ]);
-  return {
-    history: memory.map(toHistory),
-    facts: runs.filter((one) => one.id !== run.id).map(toFact),
-  };
-}
-
-function toHistory(item: Remembered): HistoryItem {
-  const parts =
-    item.parts === null ? [{ type: "text", text: item.text }] : (JSON.parse(item.parts) as unknown[]);
-  return {
-    role: item.role,
-    text: item.text,
-    parts: parts as MessagePart[],
-    sender: item.sender,
-    run: item.run,
-    origin: item.origin,
-    at: new Date(item.at).toISOString(),
-  };
 }
 
 /** Runs the agent; after an abort it has a short while to end by itself and is then left behind. */

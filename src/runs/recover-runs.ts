@@ -4,7 +4,7 @@ import type { ConversationKind } from "../address/kind.ts";
 import { all, command, first } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
-import { refreshDelivery } from "../deliveries/settle-op.ts";
+import { refreshDelivery } from "../deliveries/refresh-delivery.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { cancelJobs, endOfCause, hold } from "../ledger/end-run.ts";
 import { appendEvent } from "../ledger/events.ts";

@@ -1,5 +1,6 @@
 import { readRun } from "../ledger/read-runs.ts";
 import { WaybillError } from "../kernel/errors.ts";
+import { relatedId } from "../kernel/ids.ts";
 import { isTerminal, type RunInput } from "../ledger/run.ts";
 import { statement } from "../db/statement.ts";
 import { placeOf } from "../deliveries/plan-delivery.ts";
@@ -35,7 +36,8 @@ export async function retryRun(s: RunServices, id: string): Promise<AcceptOutput
   }
   const agent = s.agents.get(old.agent);
   const input = JSON.parse(row.input_json) as RunInput;
-  const [turn, run, stream] = [s.ids.next("turn"), s.ids.next("run"), s.ids.next("str")];
+  const [turn, run] = [s.ids.next("turn"), s.ids.next("run")];
+  const stream = relatedId(run, "str");
   return s.db.do(acceptMessage, {
     tenant: s.tenant,
     key: null,

@@ -1,24 +1,21 @@
-import type { AgentInput, HistoryItem, JsonValue, RunContext, RunFact } from "../agents/agent.ts";
+import type { AgentInput, JsonValue, RunContext, RunFact } from "../agents/agent.ts";
 import { parseAddress } from "../address/address.ts";
 import type { ConversationKind } from "../address/kind.ts";
 import { chooseDestination } from "../deliveries/choose-destination.ts";
 import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
 import { readConversationKind } from "../deliveries/read-conversations.ts";
 import { WaybillError } from "../kernel/errors.ts";
+import { relatedId } from "../kernel/ids.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
-import { readPlaceFact, type FactRow } from "../ledger/place-runs.ts";
+import { readPlaceFact } from "../ledger/place-runs.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { absorbTurns } from "./absorb-turns.ts";
+import { toFact, type Known } from "./known.ts";
 import type { LiveRun } from "./live-run.ts";
 import { mergeChunks } from "./merge-chunks.ts";
 import { postFromRun } from "./post-from-run.ts";
 import type { RunServices } from "./services.ts";
 import { startJob } from "./start-job.ts";
-
-export interface Known {
-  history: HistoryItem[];
-  facts: RunFact[];
-}
 
 /** What an agent is given: everything belongs to this run, and nothing of it works once the run has ended. */
 export function runContext(s: RunServices, live: LiveRun, known: Known): RunContext {
@@ -28,8 +25,12 @@ export function runContext(s: RunServices, live: LiveRun, known: Known): RunCont
     text: input.text,
     message: { id: input.message ?? run.turn, parts: input.parts as RunContext["message"]["parts"] },
     sender: input.sender,
-    history: known.history,
-    facts: known.facts,
+    get history() {
+      return known.history;
+    },
+    get facts() {
+      return known.facts;
+    },
     address: run.replyTo,
     get echo() {
       return s.echo(run.replyTo, run.turn);
@@ -195,7 +196,8 @@ async function start(
   checkText("ctx.start(agent, input)", asked.text);
   const job = s.agents.get(agent);
   const { run } = live;
-  const [id, turn, stream] = [s.ids.next("run"), s.ids.next("turn"), s.ids.next("str")];
+  const [id, turn] = [s.ids.next("run"), s.ids.next("turn")];
+  const stream = relatedId(id, "str");
   const data = asked.data === undefined ? [] : [{ type: "data" as const, name: "input", value: asked.data }];
   const parts = [...(asked.parts ?? [{ type: "text" as const, text: asked.text }]), ...data];
   await s.db.do(startJob, {
@@ -223,21 +225,6 @@ async function start(
   });
   s.hear.runChanged(id, run.replyTo, "staged");
   return { run: id };
-}
-
-export function toFact(run: FactRow): RunFact {
-  const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-  return {
-    run: run.id,
-    agent: run.agent,
-    state: run.state as RunFact["state"],
-    reason: run.reason,
-    background: run.foreground === 0,
-    progress: run.progress,
-    asked: new Date(run.created_at).toISOString(),
-    startedAt: iso(run.started_at),
-    finishedAt: iso(run.finished_at),
-  };
 }
 
 async function status(s: RunServices, live: LiveRun, id: string): Promise<RunFact> {

@@ -5,7 +5,7 @@ import type { NewDelivery } from "../deliveries/record-delivery.ts";
 import type { Sender as ChannelSender } from "../deliveries/sender.ts";
 import { canonicalJson, sha256 } from "../kernel/digest.ts";
 import { WaybillError } from "../kernel/errors.ts";
-import type { Ids } from "../kernel/ids.ts";
+import { relatedId, type Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { ReachCrashPoint } from "../kernel/crash-points.ts";
 import type { AskedAbort } from "../ledger/ask-abort.ts";
@@ -145,12 +145,8 @@ async function acceptRun(o: InboxOptions, incoming: IncomingMessage) {
 function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput {
   const { place, sender, principal } = incoming;
   const agent = o.agent(incoming.agent ?? o.route(place.address));
-  const [turn, run, stream, trace] = [
-    o.ids.next("turn"),
-    o.ids.next("run"),
-    o.ids.next("str"),
-    o.ids.next("trace"),
-  ];
+  const [turn, run] = [o.ids.next("turn"), o.ids.next("run")];
+  const stream = relatedId(run, "str");
   const message = messageOf(o, incoming);
   const person = { ...sender, principal };
   const caps = capsFor(o, place, sender.id, agent.name);
@@ -179,7 +175,7 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
       root: run,
       stream,
       streamRoot: stream,
-      trace,
+      trace: relatedId(run, "trace"),
       causedBy: null,
       origin: place.address,
       replyTo: place.address,

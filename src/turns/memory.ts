@@ -67,14 +67,7 @@ export interface Remembered extends MemoryItem {
   at: number;
 }
 
-/** The latest items of a scope since its memory began, oldest first. */
-export async function readMemory(
-  db: Database,
-  tenant: string,
-  scope: string,
-  limit: number,
-): Promise<Remembered[]> {
-  const rows = await db.read(recent, { tenant, scope, limit });
+function oldestFirst(rows: readonly NonNullable<(typeof recent)["row"]>[]): Remembered[] {
   return rows.toReversed().map((row) => ({
     role: row.role as MemoryItem["role"],
     text: row.text,
@@ -85,6 +78,26 @@ export async function readMemory(
     run: row.run_id,
     at: row.at,
   }));
+}
+
+/** The latest items of a scope since its memory began, oldest first. */
+export async function readMemory(
+  db: Database,
+  tenant: string,
+  scope: string,
+  limit: number,
+): Promise<Remembered[]> {
+  return oldestFirst(await db.read(recent, { tenant, scope, limit }));
+}
+
+/** The same at once; only where the store has `readNow`. */
+export function readMemoryNow(
+  readNow: NonNullable<Database["readNow"]>,
+  tenant: string,
+  scope: string,
+  limit: number,
+): Remembered[] {
+  return oldestFirst(readNow(recent, { tenant, scope, limit }));
 }
 
 const begin = statement<{ tenant: string; scope: string; at: number }>()((k, p) =>

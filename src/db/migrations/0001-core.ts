@@ -45,14 +45,12 @@ export const core: Migration = {
       lane text not null, lane_seq {int} not null, message_id text, sender_id text, sender_name text, principal text,
       caused_by text, created_at {int} not null,
       primary key (tenant_id, id)){clustered}`,
-    `create index turns_by_address on turns (tenant_id, address, created_at)`,
     `create table lanes (
       tenant_id text not null, id text not null, last_seq {int} not null,
       primary key (tenant_id, id)){clustered}`,
     `create table idempotency (
       tenant_id text not null, scope text not null, key text not null, digest text not null, answer_json text not null,
       at {int} not null, primary key (tenant_id, scope, key)){clustered}`,
-    `create index idempotency_by_time on idempotency (tenant_id, at)`,
 
     // what is running
     `create table runs (
@@ -84,9 +82,10 @@ export const core: Migration = {
     `create index runs_by_turn on runs (tenant_id, turn_id)`,
     `create index runs_by_parent on runs (tenant_id, parent_run) where parent_run is not null`,
     `create index runs_staged on runs (tenant_id, parent_run) where state = 'staged'`,
+    // The first run of a trace has the trace's own number and its stream's, so only later ones need to be found by them.
+    `create index runs_by_trace on runs (tenant_id, trace_id) where caused_by is not null`,
+    `create index runs_by_stream on runs (tenant_id, stream_id) where stream_root <> stream_id`,
     `create index runs_by_time on runs (tenant_id, created_at)`,
-    `create index runs_by_trace on runs (tenant_id, trace_id)`,
-    `create index runs_by_stream on runs (tenant_id, stream_id)`,
     `create table run_events (
       tenant_id text not null, run_id text not null, event_seq {int} not null, kind text not null, data_json text,
       at {int} not null, primary key (tenant_id, run_id, event_seq)){clustered}`,
@@ -135,7 +134,7 @@ export const core: Migration = {
       attempts {int} not null, created_at {int} not null, settled_at {int}, next_at {int},
       primary key (tenant_id, id)){clustered}`,
     `create index deliveries_by_run on deliveries (tenant_id, run_id) where run_id is not null`,
-    `create index deliveries_by_turn on deliveries (tenant_id, turn_id) where turn_id is not null`,
+    `create index deliveries_by_turn on deliveries (tenant_id, turn_id) where run_id is null`,
     `create index deliveries_by_time on deliveries (tenant_id, created_at)`,
     `create index deliveries_unsettled on deliveries (tenant_id, state, created_at) where state <> 'delivered'`,
     `create table ops (
