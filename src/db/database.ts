@@ -13,7 +13,8 @@ export interface Database {
   /**
    * Does one command as one transaction. Commands that are given in the same moment run in the order given and, on
    * SQLite, share one commit.
-   * @throws WaybillError what the command refused with, or `store_unavailable`, `store_full`.
+   * @throws WaybillError what the command refused with, or `store_unavailable`, `store_full`, `internal` for a defect,
+   *   `shutting_down` after `close`.
    */
   do<I, O>(command: Command<I, O>, input: I): Promise<O>;
   /** Runs a prepared read. It sees everything whose command has resolved. */

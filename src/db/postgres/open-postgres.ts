@@ -1,12 +1,12 @@
 import type { Client, Pool, PoolClient } from "pg";
 import { killAt, noCrash, type CrashPlan, type ReachCrashPoint } from "../../kernel/crash-points.ts";
-import { WaybillError } from "../../kernel/errors.ts";
+import { asWaybillError, WaybillError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/logger.ts";
 import type { Command } from "../command.ts";
 import type { Database } from "../database.ts";
 import { compilerOf, type Statement } from "../statement.ts";
 import { fromPostgres, isWorthAnotherTry } from "./postgres-errors.ts";
-import { migratePostgres } from "./migrate-postgres.ts";
+import { checkPostgresSchema, migratePostgres } from "./migrate-postgres.ts";
 import { Notifications } from "./notifications.ts";
 
 export interface PostgresOptions {
@@ -42,7 +42,7 @@ const INT8 = 20;
 
 /**
  * Opens (and brings up to date) a Postgres store.
- * @throws WaybillError `store_unavailable`, `schema_too_new`, `missing_package`
+ * @throws WaybillError `store_unavailable`, `schema_too_new`, `missing_package`; read-only `not_found` for one that is empty
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pg = await loadPg();
@@ -54,8 +54,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const pool = new pg.Pool({ ...settings, max: options.connections ?? 12, connectionTimeoutMillis: 5_000 });
   // A connection that dies while idle is the pool's to replace; without a listener it would end the process.
   pool.on("error", (error) => options.log.warn({ error: error.message }, "a Postgres connection was lost"));
+  // The same for one that dies inside a transaction: the pool listens to idle ones only, and whoever waits for the
+  // query is told by its rejection.
+  pool.on("connect", (client) => client.on("error", () => {}));
   try {
-    if (!options.readOnly) await migratePostgres(pool);
+    await (options.readOnly ? checkPostgresSchema(pool) : migratePostgres(pool));
   } catch (thrown) {
     await pool.end();
     throw fromPostgres(thrown, placeOf(options.url));
@@ -82,11 +85,18 @@ function postgresDatabase(
   options: PostgresOptions,
 ): Database {
   const place = placeOf(options.url);
+  let closing: Promise<void> | null = null;
+  const underWay = new Set<Promise<unknown>>();
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (closing) throw new WaybillError("shutting_down", `The database ${place} was closed.`);
+    const working = work();
+    underWay.add(working);
     try {
-      return await work();
+      return await working;
     } catch (thrown) {
       throw fromPostgres(thrown, place);
+    } finally {
+      underWay.delete(working);
     }
   };
   return {
@@ -96,7 +106,9 @@ function postgresDatabase(
       if (options.readOnly) {
         return Promise.reject(new WaybillError("no_server", "This store was opened for reading only."));
       }
-      return guard(() => transaction(pool, command, input, reach));
+      return guard(() => transaction(pool, command, input, reach)).catch((thrown: unknown) => {
+        throw asFailure(options.log, command.name, thrown);
+      });
     },
     read: <P, R>(statement: Statement<P, R>, parameters: P) =>
       guard(async () => (await pool.query(queryOf(statement, parameters))).rows as R[]),
@@ -111,11 +123,24 @@ function postgresDatabase(
       guard(async () => {
         await pool.query("select 1");
       }),
-    async close() {
-      await notifications.close();
-      await pool.end();
+    close() {
+      // The pool forgets whoever still waits for a connection when it ends.
+      closing ??= Promise.allSettled(underWay)
+        .then(() => notifications.close())
+        .then(() => pool.end());
+      return closing;
     },
   };
+}
+
+/** What a command refused with passes; a statement that fails, or a defect of ours, is logged and gets a code. */
+function asFailure(log: Logger, command: string, thrown: unknown): WaybillError {
+  const error = asWaybillError(thrown);
+  if (error !== thrown) {
+    const cause = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    log.error({ command, cause }, "a command failed");
+  }
+  return error;
 }
 
 function queryOf<P, R>(

@@ -12,27 +12,21 @@ import {
  * Brings the schema up to date, in one transaction that holds the write lock, so two processes cannot do it at once.
  * @throws WaybillError `schema_too_new`
  */
-export function migrateSqlite(
-  db: DatabaseSync,
-  known: readonly Migration[] = migrations,
-  now = Date.now(),
-): void {
+export function migrateSqlite(db: DatabaseSync, known: readonly Migration[] = migrations): void {
   db.exec("begin immediate");
   try {
     db.exec(migrationsTable);
     const applied = db.prepare("select version, name, breaking from migrations order by version").all();
     for (const migration of outstanding(applied as unknown as AppliedMigration[], known)) {
       for (const statement of migration.statements) db.exec(inDialect(statement, "sqlite"));
-      db.prepare("insert into migrations (version, name, breaking, applied_at) values (?, ?, ?, ?)").run(
-        migration.version,
-        migration.name,
-        migration.breaking ? 1 : 0,
-        now,
-      );
+      db.prepare(
+        `insert into migrations (version, name, breaking, applied_at)
+         values (?, ?, ?, cast(unixepoch('subsec') * 1000 as integer))`,
+      ).run(migration.version, migration.name, migration.breaking ? 1 : 0);
     }
     db.exec("commit");
   } catch (error) {
-    db.exec("rollback");
+    if (db.isTransaction) db.exec("rollback");
     throw error;
   }
 }

@@ -1,14 +1,15 @@
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../kernel/clock.ts";
 import type { CrashPlan } from "../../kernel/crash-points.ts";
-import { fromErrorRecord, WaybillError, type ErrorRecord } from "../../kernel/errors.ts";
+import { asWaybillError, fromErrorRecord, WaybillError, type ErrorRecord } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/logger.ts";
 import type { Command } from "../command.ts";
 import type { Database } from "../database.ts";
+import { migrations, outstanding, type AppliedMigration } from "../migrate.ts";
 import { compilerOf, type Statement } from "../statement.ts";
 import { Prepared } from "./run-command.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
@@ -69,9 +70,26 @@ class WriterQueue {
       now: this.#options.clock.now(),
       commands: this.#next.map(({ name, input }) => ({ name, input })),
     };
+    try {
+      this.#worker.postMessage(message);
+    } catch (cause) {
+      this.#sendApart(cause);
+      return;
+    }
     this.#sent.push(...this.#next);
     this.#next = [];
-    this.#worker.postMessage(message);
+  }
+
+  /** One input of the batch cannot cross to the thread: its caller is told, and the others go on without it. */
+  #sendApart(cause: unknown): void {
+    const [crossing, stuck] = [[] as Waiting[], [] as Waiting[]];
+    for (const waiting of this.#next) (canCross(waiting.input) ? crossing : stuck).push(waiting);
+    for (const { name, reject } of stuck) {
+      this.#options.log.error({ command: name, cause: String(cause) }, "a command's input is not plain data");
+      reject(asWaybillError(cause));
+    }
+    this.#next = crossing;
+    if (stuck.length > 0) this.#send();
   }
 
   done(results: WriterResult[]): void {
@@ -97,8 +115,9 @@ class WriterQueue {
     return fromErrorRecord(failed.error);
   }
 
+  /** From now on nothing is taken; who waits is told. */
   lose(error: WaybillError): void {
-    this.#lost = error;
+    this.#lost ??= error;
     for (const waiting of [...this.#sent.slice(this.#answered), ...this.#next]) waiting.reject(error);
     this.#sent.length = 0;
     this.#answered = 0;
@@ -109,6 +128,19 @@ class WriterQueue {
   /** Resolves when nothing is waiting any more. */
   async drained(): Promise<void> {
     if (!this.#idle) await new Promise<void>((resolve) => this.#drained.push(resolve));
+  }
+}
+
+function closed(file: string): WaybillError {
+  return new WaybillError("shutting_down", `The store ${file} was closed.`);
+}
+
+function canCross(input: unknown): boolean {
+  try {
+    structuredClone(input);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -125,21 +157,20 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     crash: options.crash ?? null,
   };
   const worker = new Worker(new URL(`./writer-thread.${extension}`, import.meta.url), { workerData: data });
-  const [first] = (await once(worker, "message")) as [FromWriter];
-  if (first.kind !== "ready") {
-    if (first.kind === "refused") throw fromErrorRecord(first.error);
-    throw new WaybillError("store_unavailable", "The writer thread did not start.");
+  const exited = new Promise<null>((resolve) => worker.once("exit", () => resolve(null)));
+  const first = await Promise.race([once(worker, "message") as Promise<[FromWriter]>, exited]);
+  if (first?.[0].kind !== "ready") {
+    await exited; // Its lock goes with it.
+    if (first?.[0].kind === "refused") throw fromErrorRecord(first[0].error);
+    throw new WaybillError("store_unavailable", "The writer thread of the store did not start.");
   }
   const queue = new WriterQueue(worker, options);
-  let closing = false;
+  let ended = false;
   const lose = (cause: unknown): void => {
-    if (closing) return;
-    const error = new WaybillError(
-      "store_unavailable",
-      "The writer of the store ended; restart Waybill.",
-      {},
-      cause,
-    );
+    if (ended) return;
+    ended = true;
+    const text = "The writer of the store ended; restart Waybill.";
+    const error = new WaybillError("store_unavailable", text, {}, cause);
     queue.lose(error);
     options.onLost?.(error);
   };
@@ -148,25 +179,27 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   });
   worker.on("error", lose);
   worker.on("exit", lose);
-  const close = async (): Promise<void> => {
-    if (closing) return;
+  const close = async (closeReader: () => void): Promise<void> => {
     await queue.drained();
-    closing = true;
-    const closed = once(worker, "exit");
-    worker.postMessage({ kind: "close" } satisfies ToWriter);
-    await closed;
+    // The writer goes last: the last connection moves the log into the file, which can then be copied by itself.
+    closeReader();
+    if (!ended) worker.postMessage({ kind: "close" } satisfies ToWriter);
+    ended = true;
+    queue.lose(closed(options.file));
+    await exited;
   };
   return sqliteDatabase(options.file, (name, input) => queue.push(name, input), close);
 }
 
 /**
  * Opens a SQLite store for reading only, beside a live gateway or without one. Commands are refused.
- * @throws WaybillError `not_found` if there is no such store
+ * @throws WaybillError `not_found` if there is no such store, `schema_too_new`, `store_unavailable`
  */
 export function openSqliteReadOnly(file: string): Database {
+  if (!existsSync(file)) throw new WaybillError("not_found", `There is no store at ${file}.`);
   const refuse = (): Promise<never> =>
     Promise.reject(new WaybillError("no_server", "No gateway is running here; start it with: waybill start"));
-  return sqliteDatabase(file, refuse, () => Promise.resolve());
+  return sqliteDatabase(file, refuse, async (closeReader) => closeReader());
 }
 
 function makeFolder(file: string): void {
@@ -186,11 +219,12 @@ function makeFolder(file: string): void {
 function sqliteDatabase(
   file: string,
   write: (name: string, input: unknown) => Promise<unknown>,
-  closeWriter: () => Promise<void>,
+  closeWriter: (closeReader: () => void) => Promise<void>,
 ): Database {
   const reader = openReader(file);
   const prepared = new Prepared(reader);
   const attempt = <T>(read: () => T): Promise<T> => {
+    if (!reader.isOpen) return Promise.reject(closed(file));
     try {
       return Promise.resolve(read());
     } catch (thrown) {
@@ -203,6 +237,13 @@ function sqliteDatabase(
     do: <I, O>(command: Command<I, O>, input: I) => write(command.name, input) as Promise<O>,
     read: <P, R>(statement: Statement<P, R>, parameters: P) =>
       attempt(() => prepared.all(statement as Statement<never, unknown>, parameters) as R[]),
+    readNow: <P, R>(statement: Statement<P, R>, parameters: P) => {
+      try {
+        return prepared.all(statement as Statement<never, unknown>, parameters) as R[];
+      } catch (thrown) {
+        throw fromSqlite(thrown, file);
+      }
+    },
     query: (build) =>
       attempt(() => {
         const query = build(compilerOf("sqlite"), "sqlite").compile();
@@ -214,19 +255,33 @@ function sqliteDatabase(
       attempt(() => {
         reader.prepare("select 1").get();
       }),
-    async close() {
-      await closeWriter();
-      if (reader.isOpen) reader.close();
-    },
+    close: () =>
+      closeWriter(() => {
+        if (reader.isOpen) reader.close();
+      }),
   };
 }
 
 function openReader(file: string): DatabaseSync {
   try {
     const reader = new DatabaseSync(file, { readOnly: true });
-    reader.exec("pragma busy_timeout = 5000");
-    return reader;
-  } catch (cause) {
-    throw new WaybillError("not_found", `There is no store at ${file}.`, {}, cause);
+    try {
+      reader.exec("pragma busy_timeout = 5000");
+      checkSchema(reader, file);
+      return reader;
+    } catch (thrown) {
+      reader.close();
+      throw thrown;
+    }
+  } catch (thrown) {
+    throw fromSqlite(thrown, file);
   }
+}
+
+/** A store that a newer program has changed in a breaking way is not read either: it would be misread. */
+function checkSchema(reader: DatabaseSync, file: string): void {
+  const isOurs = reader.prepare("select 1 from sqlite_master where name = 'migrations'").get();
+  if (!isOurs) throw new WaybillError("not_found", `${file} is not a store of Waybill.`);
+  const applied = reader.prepare("select version, name, breaking from migrations").all();
+  outstanding(applied as unknown as AppliedMigration[], migrations);
 }

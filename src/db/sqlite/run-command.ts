@@ -31,14 +31,7 @@ export function runCommand<O>(
   const program = command.run(input as never, env);
   let next = program.next();
   while (!next.done) {
-    let rows: unknown[];
-    try {
-      rows = prepared.all(next.value.statement, next.value.parameters);
-    } catch (error) {
-      next = program.throw(error);
-      continue;
-    }
-    next = program.next(rows);
+    next = program.next(prepared.all(next.value.statement, next.value.parameters));
   }
   return next.value;
 }

@@ -17,6 +17,11 @@ function isSqliteError(thrown: unknown): thrown is SqliteError {
   return thrown instanceof Error && typeof (thrown as Partial<SqliteError>).errcode === "number";
 }
 
+/** True if another connection holds what was asked for. */
+export function isBusy(thrown: unknown): boolean {
+  return isSqliteError(thrown) && (thrown.errcode & 0xff) === BUSY;
+}
+
 /** What SQLite threw, as an error with a code; anything else is given back as it is. */
 export function fromSqlite(thrown: unknown, file: string): unknown {
   if (!isSqliteError(thrown)) return thrown;

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { hostname } from "node:os";
 import { WaybillError } from "../../kernel/errors.ts";
+import { isBusy } from "./sqlite-errors.ts";
 
 /**
  * Holds a store for this process: a second database file beside it, kept in an exclusive transaction. The operating
@@ -14,8 +15,9 @@ export function takeLock(file: string): () => void {
   try {
     lock.exec("pragma busy_timeout = 250");
     lock.exec("begin exclusive");
-  } catch {
+  } catch (thrown) {
     lock.close();
+    if (!isBusy(thrown)) throw thrown;
     const holder = holderOf(file);
     throw new WaybillError(
       "data_in_use",

@@ -41,11 +41,24 @@ function failure(thrown: unknown): { error: ErrorRecord; cause?: string } {
 
 function open(): { db: DatabaseSync; unlock: () => void } {
   const unlock = takeLock(file);
-  const db = new DatabaseSync(file);
-  db.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full");
-  db.exec("pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536");
-  migrateSqlite(db);
-  return { db, unlock };
+  try {
+    const db = new DatabaseSync(file);
+    try {
+      db.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full");
+      // 32 MiB of log between checkpoints instead of 4: pages that every turn touches are copied back eight times less.
+      db.exec("pragma wal_autocheckpoint = 8000");
+      db.exec("pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536");
+      migrateSqlite(db);
+      return { db, unlock };
+    } catch (thrown) {
+      db.close();
+      throw thrown;
+    }
+  } catch (thrown) {
+    // Whoever puts it right and tries again in this process must not find the store in use by itself.
+    unlock();
+    throw thrown;
+  }
 }
 
 function runBatch(
@@ -65,6 +78,8 @@ function runBatch(
         if (!command) throw new TypeError(`There is no command ${name}.`);
         results.push({ value: runCommand(prepared, command, input, env) });
       } catch (thrown) {
+        // A full disk ends the whole transaction at once (sqlite.org/lang_transaction.html); no savepoint is left.
+        if (!db.isTransaction) throw thrown;
         db.exec("rollback to command");
         results.push(failure(thrown));
       }
