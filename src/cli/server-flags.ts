@@ -10,6 +10,7 @@ export function addServerFlags(command: Command): Command {
     .option("--model-url <url>", "an OpenAI-compatible server of that model (WAYBILL_MODEL_URL)")
     .option("--hosts <names>", "further host names that requests may carry (WAYBILL_HOSTS)")
     .option("--origins <urls>", "origins of web pages that may call (WAYBILL_ORIGINS)")
+    .option("--grace <ms>", "time that runs have to end when it stops (WAYBILL_GRACE, 10000)")
     .option("--log <level>", "debug, info, warn, error or silent (WAYBILL_LOG, info)");
 }
 

@@ -24,6 +24,8 @@ export interface ServerSettings {
   /** The settings file that was named; undefined: look in the working folder. */
   configFile: string | undefined;
   logLevel: LogLevel;
+  /** Milliseconds that runs have to end by themselves when it stops; undefined: as the settings file says. */
+  graceMs: number | undefined;
   hosts: readonly string[];
   origins: readonly string[];
 }
@@ -98,6 +100,14 @@ const variables = {
       error: `must be one of ${logLevels.join(", ")}`,
     }),
   },
+  grace: {
+    env: "WAYBILL_GRACE",
+    flag: "--grace",
+    rule: z
+      .string()
+      .regex(/^\d{1,9}$/, "must be a whole number of milliseconds")
+      .transform(Number),
+  },
   hosts: { env: "WAYBILL_HOSTS", flag: "--hosts", rule: list },
   origins: { env: "WAYBILL_ORIGINS", flag: "--origins", rule: list },
 } as const;
@@ -141,6 +151,7 @@ export function readEnvironment(env: Env, flags: ServerFlags, cwd: string): Serv
     modelUrl: read("modelUrl"),
     configFile: configFile === undefined ? undefined : resolve(cwd, configFile),
     logLevel: read("log") ?? "info",
+    graceMs: read("grace"),
     hosts: read("hosts") ?? [],
     origins: read("origins") ?? [],
   };

@@ -2,6 +2,7 @@ import { serve } from "./listen.ts";
 import { createGateway } from "./create-gateway.ts";
 import { gatewayOptions, refuseOpenDoor, type ServerSettings } from "./environment.ts";
 import type { GatewayOptions } from "./options.ts";
+import { removeServed, writeServed } from "./served-file.ts";
 import type { WaybillConfig } from "./settings.ts";
 
 /** A gateway that listens. */
@@ -10,7 +11,7 @@ export interface ServedGateway {
   url: string;
   port: number;
   /** Stops gracefully: no new requests, runs end within the grace or are reported, what is due is sent. */
-  stop(options?: { graceMs?: number }): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -35,11 +36,13 @@ export async function serveGateway(
     await server.close();
     throw error;
   }
+  writeServed(settings.dataDir, { url: server.url, pid: process.pid });
   return {
     url: server.url,
     port: server.port,
-    async stop(how) {
-      await gateway.stop(how);
+    async stop() {
+      removeServed(settings.dataDir, process.pid);
+      await gateway.stop(settings.graceMs === undefined ? {} : { graceMs: settings.graceMs });
       await server.close();
     },
   };

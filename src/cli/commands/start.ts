@@ -1,11 +1,6 @@
 import type { Command } from "commander";
 import { builtinConfig } from "../../gateway/builtin-config.ts";
-import {
-  loadDotEnv,
-  readEnvironment,
-  type ServerFlags,
-  type ServerSettings,
-} from "../../gateway/environment.ts";
+import type { ServerFlags, ServerSettings } from "../../gateway/environment.ts";
 import { findConfig, loadConfig } from "../../gateway/load-config.ts";
 import { pinoLogger, stderrSink } from "../../gateway/pino-logger.ts";
 import { serveGateway, type ServedGateway } from "../../gateway/serve-gateway.ts";
@@ -13,6 +8,7 @@ import type { WaybillConfig } from "../../gateway/settings.ts";
 import { asWaybillError, exitCodeOf, type WaybillError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/logger.ts";
 import { fail } from "../output.ts";
+import { prepare } from "../prepare.ts";
 import { addServerFlags } from "../server-flags.ts";
 import { colours } from "../terminal.ts";
 
@@ -38,8 +34,7 @@ SIGTERM or Ctrl-C stops it: runs may end within the grace, a second signal leave
 
 /** Starts and stays until a signal or a fatal error. */
 async function start(flags: StartFlags): Promise<void> {
-  loadDotEnv(process.cwd(), process.env);
-  const settings = readEnvironment(process.env, flags, process.cwd());
+  const settings = prepare(flags);
   const sink = stderrSink();
   const log = pinoLogger({
     level: settings.logLevel,
