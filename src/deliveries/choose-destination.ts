@@ -1,10 +1,13 @@
 import { formatAddress, parseAddress, sameConversation, type Address } from "../address/address.ts";
 import { isWider, type ConversationKind } from "../address/kind.ts";
-import { matches, parsePattern } from "../address/pattern.ts";
+import { matches, namesOneConversation, parsePattern } from "../address/pattern.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import type { DeliveryRule, Rejected } from "./sender.ts";
 
-/** A rule that lets content of one place be posted in another. Patterns as in `address/pattern`. */
+/**
+ * A rule that lets content of one place be posted in another. Patterns as in `address/pattern`. For content of a DM or
+ * group, and wherever the audience may be wider, both ends must name one conversation each, without `*`.
+ */
 export interface CrossPostRule {
   /** Left out: from anywhere that is not a DM or group. */
   from?: string;
@@ -81,16 +84,21 @@ function notAllowed(
   );
 }
 
+/** With `strict` (a wider audience) both ends must be named: a `*` names nothing, it only matches. */
+function permits(rule: CrossPostRule, from: Address, to: Address, strict: boolean): boolean {
+  const target = parsePattern(rule.to);
+  if (!matches(target, to)) return false;
+  if (rule.from === undefined) return !strict;
+  const source = parsePattern(rule.from);
+  return matches(source, from) && (!strict || (namesOneConversation(source) && namesOneConversation(target)));
+}
+
 /** A place and its threads are one conversation; anything else is a cross-post and needs a rule that names it. */
 function checkCrossPost(from: Address, to: Address, policy: DestinationPolicy): void {
   if (sameConversation(from, to)) return;
   const fromKind = policy.kindOf(from);
   const strict = fromKind === "dm" || fromKind === "group" || isWider(policy.kindOf(to), fromKind);
-  const rule = policy.crossPost.find(
-    (one) =>
-      matches(parsePattern(one.to), to) &&
-      (one.from === undefined ? !strict : matches(parsePattern(one.from), from)),
-  );
+  const rule = policy.crossPost.find((one) => permits(one, from, to, strict));
   if (rule) return;
   const use = formatAddress(from);
   throw new WaybillError(
