@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurnOfTheLoop } from "node:timers/promises";
-import { formatAddress, parseAddress } from "../address/address.ts";
+import { formatAddress, parentOf, parseAddress } from "../address/address.ts";
 import type { ConversationKind } from "../address/kind.ts";
 import { webAccount } from "../channels/web/web-channel.ts";
 import { placeOf } from "../deliveries/plan-delivery.ts";
-import { readConversationKind } from "../deliveries/read-conversations.ts";
+import { listConversations, type ConversationRecord } from "../deliveries/read-conversations.ts";
 import type { RetrySettings } from "../deliveries/outbox.ts";
 import type { Parts } from "../gateway/build.ts";
 import { RunningGateway } from "../gateway/create-gateway.ts";
@@ -80,6 +80,7 @@ export class TestGateway implements AsyncDisposable {
   readonly #folder: string;
   readonly #hints = new Hints();
   #running: Promise<RunningGateway>;
+  readonly #kinds = new Map<string, ConversationKind>();
   #messages = 0;
   #stopped: Promise<void> | null = null;
 
@@ -143,21 +144,24 @@ export class TestGateway implements AsyncDisposable {
 
   /** Says something as a person; resolves when it is committed. */
   async post(text: string, options: SayOptions = {}): Promise<Accepted> {
-    const parts = await this.#parts();
-    this.#messages += 1;
-    return parts.inbox.accept(await this.#incoming(parts, text, options));
+    // Made before anything is awaited, so that messages come in the order of the calls.
+    const incoming = this.#incoming(text, options);
+    const { inbox } = await this.#parts();
+    return inbox.accept(incoming);
   }
 
-  async #incoming(parts: Parts, text: string, options: SayOptions): Promise<IncomingMessage> {
-    const { services, db } = parts;
+  #incoming(text: string, options: SayOptions): IncomingMessage {
     const { conversation = "chat", thread = null, sender = "tester", regenerate } = options;
     const address =
       options.address === undefined
         ? { channel: "web", account: webAccount, conversation, thread }
         : parseAddress(options.address);
-    const known = await readConversationKind(db, services.tenant, placeOf(address, "unknown"));
+    const room = formatAddress(parentOf(address));
+    const kind = options.kind ?? this.#kinds.get(room) ?? "dm";
+    this.#kinds.set(room, kind);
+    this.#messages += 1;
     return {
-      place: placeOf(address, options.kind ?? (known === "unknown" ? "dm" : known)),
+      place: placeOf(address, kind),
       id: options.id ?? `message-${this.#messages}`,
       sender: typeof sender === "string" ? { id: sender, name: null } : sender,
       principal: null,
@@ -181,6 +185,12 @@ export class TestGateway implements AsyncDisposable {
   async messages(address?: string): Promise<TestMessage[]> {
     const { db, services } = await this.#parts();
     return readMessages(db, services.tenant, { address });
+  }
+
+  /** Where something was said: conversations and threads, each with its kind, the latest spoken in first. */
+  async conversations(): Promise<ConversationRecord[]> {
+    const { db, services } = await this.#parts();
+    return listConversations(db, services.tenant, { limit: 1_000 });
   }
 
   /** The ledger's facts about a place, live runs first, and the sentence that people get. */
