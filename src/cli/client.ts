@@ -150,7 +150,11 @@ async function problemOf(response: Response): Promise<WaybillError> {
     .catch(() => ({}) as Record<string, unknown>);
   const { code, title, detail, type: _type, status: _status, ...details } = body;
   if (typeof code === "string" && code in errorCodes) {
-    return new WaybillError(code as ErrorCode, String(detail ?? title ?? code), details);
+    return new WaybillError(
+      code as ErrorCode,
+      [detail, title].find((text) => typeof text === "string") ?? code,
+      details,
+    );
   }
   return new WaybillError("internal", `The gateway answered ${response.status} and gave no reason.`, {
     status: response.status,

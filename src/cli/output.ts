@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { asWaybillError, exitCodeOf, toErrorRecord, type WaybillError } from "../kernel/errors.ts";
+import { asWaybillError, exitCodeOf, toErrorRecord, WaybillError } from "../kernel/errors.ts";
 
 /** True if machine-readable output was asked for, wherever the flag stands. */
 export function wantsJson(argv: readonly string[] = process.argv): boolean {
@@ -9,14 +9,23 @@ export function wantsJson(argv: readonly string[] = process.argv): boolean {
 
 /** Says what went wrong on standard error and sets the exit code of the error's family. */
 export function fail(thrown: unknown): void {
-  if (thrown instanceof CommanderError) {
-    // commander has said it already. 0: help or version was asked for; else the input was wrong.
+  if (thrown instanceof CommanderError && (thrown.exitCode === 0 || thrown.code === "commander.help")) {
+    // Help or version was asked for and printed; or a group of commands was named without one of them.
     process.exitCode = thrown.exitCode === 0 ? 0 : 2;
     return;
   }
-  const error = asWaybillError(thrown);
+  const error = thrown instanceof CommanderError ? wrongUse(thrown) : asWaybillError(thrown);
   process.exitCode = exitCodeOf(error.code);
   process.stderr.write(errorText(error, wantsJson()));
+}
+
+/** What commander refused: an unknown command or option, an argument that is missing. */
+function wrongUse({ message }: CommanderError): WaybillError {
+  const text = message.replace(/^error: /, "").replace(/\n\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
+  return new WaybillError(
+    "invalid_request",
+    `${text.replace(/[^.?]$/, "$&.")} waybill --help lists the commands.`,
+  );
 }
 
 /** `waybill: <message> (code)`, or one JSON document. */

@@ -1,5 +1,8 @@
 import { Command } from "commander";
 import { version } from "../gateway/version.ts";
+import { addConfig } from "./commands/config-check.ts";
+import { addDev } from "./commands/dev.ts";
+import { addInit } from "./commands/init.ts";
 import { addStart } from "./commands/start.ts";
 
 /** The whole tool: one file for each command in commands/. */
@@ -7,8 +10,12 @@ export function buildProgram(): Command {
   const program = new Command("waybill")
     .description("An agent gateway: it puts AI agents where people talk.")
     .version(version, "-v, --version")
-    .showHelpAfterError("(waybill --help lists the commands)")
+    // What is wrong is said in one place, main.ts, so that --json holds for it too.
+    .configureOutput({ outputError: () => {} })
     .exitOverride();
   addStart(program);
+  addDev(program);
+  addInit(program);
+  addConfig(program);
   return program;
 }

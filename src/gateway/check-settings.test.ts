@@ -84,6 +84,7 @@ describe("a value of the wrong kind breaks a rule that is named", () => {
     ["channels[0]", { channels: [() => channel] }],
     ["channels[0]", { channels: [Promise.resolve(channel)] }],
     ["channels[0]", { channels: [{ kind: "slack" }] }],
+    ["channels[1]", { channels: [channel, channel] }],
   ])("%s in %j", (field, part) => {
     const issues = settingIssues({ agents: { assistant }, ...part });
     expect(issues.map((issue) => issue.field)).toEqual([field]);

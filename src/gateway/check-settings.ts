@@ -207,6 +207,19 @@ function nameIssues({ agents, channels, routes, crossPost }: Partial<WaybillConf
       rule: `names the channel "${printable(kind)}", which is not configured. ${didYouMean(kind, kinds)}`,
     });
   };
+  const accounts = new Set(["web:main"]);
+  arrayOf(channels).forEach((channel, i) => {
+    const { kind, account } = (channel ?? {}) as Record<string, unknown>;
+    if (typeof kind !== "string" || typeof account !== "string") return;
+    const name = `${kind}:${account}`;
+    if (accounts.has(name)) {
+      issues.push({
+        field: `channels[${i}]`,
+        rule: `is ${printable(name)} once more. Give it another account.`,
+      });
+    }
+    accounts.add(name);
+  });
   arrayOf(routes).forEach((route, i) => {
     const { in: place, agent } = (route ?? {}) as Record<string, unknown>;
     checkPlace(`routes[${i}].in`, place);

@@ -85,6 +85,8 @@ function watchSignals(serving: Promise<ServedGateway>, leave: (code: number) => 
           },
         );
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGINT", () => stop("SIGINT"));
+  // Under waybill dev it must not outlive its parent, in whatever way that one ended.
+  if (process.env["WAYBILL_SUPERVISED"] === "1") process.on("disconnect", () => stop("SIGTERM"));
 }
