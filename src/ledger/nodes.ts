@@ -47,7 +47,7 @@ const abortsFor = statement<{ tenant: string; boot: string }>()((k, p) =>
     .selectFrom("runs")
     .select(["id", "fence", "abort_cause"])
     .where("tenant_id", "=", p.tenant)
-    .where(sql<boolean>`state in ('running', 'waiting')`)
+    .where(sql<boolean>`finished_at is null and state in ('running', 'waiting')`)
     .where("owner", "=", p.boot)
     .where("abort_cause", "is not", null),
 );
@@ -59,6 +59,12 @@ const endNode = statement<{ tenant: string; boot: string; now: number }>()((k, p
     .where("tenant_id", "=", p.tenant)
     .where("boot_id", "=", p.boot),
 );
+
+/** A node that was taken for dead writes nothing more, also before its runs are taken over one by one. */
+export function ownerLives(p: { tenant: string; owner: string }) {
+  return sql<boolean>`exists (select 1 from nodes n
+    where n.tenant_id = ${p.tenant} and n.boot_id = ${p.owner} and n.ended_at is null)`;
+}
 
 export interface NodeInput {
   tenant: string;

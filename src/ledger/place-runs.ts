@@ -45,9 +45,7 @@ function branchStatements<C extends Column>(columns: readonly C[]) {
         .$if(column === "posted_in", (q) =>
           q.where(sql<SqlBool>`posted_in is not null and posted_in <> reply_to`),
         )
-        .where(
-          wanted === "live" ? isLive : sql<SqlBool>`state not in ('staged', 'queued', 'running', 'waiting')`,
-        )
+        .where(wanted === "live" ? isLive : sql<SqlBool>`finished_at is not null`)
         .orderBy("created_at", "desc")
         .limit(p.limit),
     ),

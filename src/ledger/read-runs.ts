@@ -104,7 +104,8 @@ export function toRunRecord(row: RunRow): RunRecord {
   };
 }
 
-export const isLive = sql<SqlBool>`state in ('staged', 'queued', 'running', 'waiting')`;
+/** Staged, queued, running or waiting. The indexes of live runs say it in these words. */
+export const isLive = sql<SqlBool>`finished_at is null`;
 
 const byId = statement<{ tenant: string; run: string }>()((k, p) =>
   k.selectFrom("runs").select(runColumns).where("tenant_id", "=", p.tenant).where("id", "=", p.run),

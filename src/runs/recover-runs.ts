@@ -5,12 +5,12 @@ import { all, command, first } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
 import { refreshDelivery } from "../deliveries/refresh-delivery.ts";
-import { WaybillError } from "../kernel/errors.ts";
+import { asWaybillError } from "../kernel/errors.ts";
 import { cancelJobs, endOfCause, hold } from "../ledger/end-run.ts";
 import { appendEvent } from "../ledger/events.ts";
 import type { AbortCause, Fence, RunInput } from "../ledger/run.ts";
 import { noticeOf, noticeText } from "./end-notice.ts";
-import { questionOf } from "./execute-run.ts";
+import { isStoreAway, questionOf } from "./finish-live.ts";
 import { finishRun } from "./finish-run.ts";
 import type { RunServices } from "./services.ts";
 
@@ -66,7 +66,7 @@ const buryNodes = command(
   },
 );
 
-const lostRuns = statement<{ tenant: string; limit: number }>()((k, p) =>
+const lostRuns = statement<{ tenant: string; limit: number; at: number; id: string }>()((k, p) =>
   k
     .selectFrom("runs as r")
     .leftJoin("deliveries as d", (join) =>
@@ -85,13 +85,16 @@ const lostRuns = statement<{ tenant: string; limit: number }>()((k, p) =>
       "r.abort_cause",
       "r.turn_id",
       "r.parent_run",
+      "r.foreground",
+      "r.lane",
       "r.reply_to",
       "r.scope",
       "r.input_json",
+      "r.created_at",
       "d.id as preview",
     ])
     .where("r.tenant_id", "=", p.tenant)
-    .where(sql<boolean>`r.state in ('running', 'waiting')`)
+    .where(sql<boolean>`r.finished_at is null and r.state in ('running', 'waiting')`)
     .where("r.owner", "in", (e) =>
       e
         .selectFrom("nodes")
@@ -99,7 +102,10 @@ const lostRuns = statement<{ tenant: string; limit: number }>()((k, p) =>
         .where("tenant_id", "=", p.tenant)
         .where("ended_at", "is not", null),
     )
-    .orderBy("r.created_at")
+    .where((e) =>
+      e.or([e("r.created_at", ">", p.at), e.and([e("r.created_at", "=", p.at), e("r.id", ">", p.id)])]),
+    )
+    .orderBy("r.id")
     .limit(p.limit),
 );
 
@@ -132,6 +138,28 @@ const requeueRun = command("runs.requeue-run", function* (input: { fence: Fence 
 
 export const recoverCommands = [buryNodes, requeueRun] as const;
 
+const ownRuns = statement<{ tenant: string; owner: string }>()((k, p) =>
+  k
+    .selectFrom("runs")
+    .select(["id", "fence"])
+    .where("tenant_id", "=", p.tenant)
+    .where(sql<boolean>`state in ('running', 'waiting')`)
+    .where("owner", "=", p.owner),
+);
+
+/**
+ * Puts back what this node has claimed without knowing: the answer to a claim was lost with its connection, and nothing
+ * of those runs has begun.
+ * @param inHand the runs that it knows
+ */
+export async function requeueAstray(s: RunServices, inHand: { has(run: string): boolean }): Promise<void> {
+  for (const { id, fence } of await s.db.read(ownRuns, { tenant: s.tenant, owner: s.owner })) {
+    if (inHand.has(id)) continue;
+    await s.db.do(requeueRun, { fence: { tenant: s.tenant, run: id, owner: s.owner, fence } });
+    s.log.warn({ run: id }, "a run was claimed without an answer, and is put back");
+  }
+}
+
 type LostRun = NonNullable<(typeof lostRuns)["row"]>;
 
 /**
@@ -146,14 +174,19 @@ export async function recoverRuns(
 ): Promise<{ interrupted: number; requeued: number; ops: number }> {
   const buried = await s.db.do(buryNodes, { tenant: s.tenant, me: s.owner, everybody });
   let [interrupted, requeued] = [0, 0];
+  let [at, id] = [0, ""];
   for (;;) {
-    const lost = await s.db.read(lostRuns, { tenant: s.tenant, limit: PAGE });
+    // Page after page, each run once: one that cannot be settled is left to the next round and holds up none.
+    const lost = await s.db.read(lostRuns, { tenant: s.tenant, limit: PAGE, at, id });
     const settled = await Promise.all(lost.map((run) => settle(s, run)));
     interrupted += settled.filter((how) => how === "ended").length;
     requeued += settled.filter((how) => how === "requeued").length;
-    if (lost.length < PAGE) break;
+    const last = lost.at(-1);
+    if (!last || lost.length < PAGE) break;
+    [at, id] = [last.created_at, last.id];
   }
-  if (interrupted + requeued + buried.ops > 0) {
+  // A dead node may also have left what was ready and not begun, which nobody but it was told of.
+  if (interrupted + requeued + buried.ops + buried.nodes > 0) {
     s.reach("reap:after-commit");
     s.log.warn({ interrupted, requeued, ops: buried.ops }, "a process ended without finishing its work");
     s.hear.opsAdded();
@@ -162,7 +195,7 @@ export async function recoverRuns(
   return { interrupted, requeued, ops: buried.ops };
 }
 
-async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued" | "gone"> {
+async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued" | "gone" | "failed"> {
   const fence: Fence = { tenant: s.tenant, run: run.id, owner: run.owner ?? "", fence: run.fence };
   try {
     const mayRepeat = run.recovery !== "notify" && run.attempts < ATTEMPTS_MOST && run.abort_cause === null;
@@ -170,14 +203,17 @@ async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued
       await s.db.do(requeueRun, { fence });
       return "requeued";
     }
-    await s.db.do(finishRun, lostEnd(s, run, fence));
+    const { state } = await s.db.do(finishRun, lostEnd(s, run, fence));
     s.hear.posted(run.reply_to);
-    s.hear.runChanged(run.id, run.reply_to, "interrupted");
+    s.hear.runChanged(run.id, run.reply_to, state);
     return "ended";
   } catch (error) {
     // Somebody else settled it first, perhaps the run itself.
-    if (error instanceof WaybillError && error.code === "run_lost") return "gone";
-    throw error;
+    const { code } = asWaybillError(error);
+    if (code === "run_lost") return "gone";
+    if (isStoreAway(error) || code === "shutting_down") throw error;
+    s.log.error({ run: run.id, code, error: String(error) }, "a run of a dead process could not be settled");
+    return "failed";
   }
 }
 
@@ -203,6 +239,7 @@ function lostEnd(s: RunServices, run: LostRun, fence: Fence) {
         );
   return {
     fence,
+    lane: run.foreground === 1 ? run.lane : null,
     takeOver: true,
     state,
     reason,

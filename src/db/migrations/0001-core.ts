@@ -69,15 +69,12 @@ export const core: Migration = {
     // State and ready lead although the index holds one value of each: only so does SQLite rate it above runs_by_time.
     `create index runs_claimable on runs (tenant_id, state, ready, created_at, id)
       where state = 'queued' and ready = 1`,
-    `create index runs_in_lane on runs (tenant_id, lane, lane_seq)
-      where foreground = 1 and state in ('queued', 'running', 'waiting')`,
-    `create index runs_live on runs (tenant_id, state, created_at)
-      where state in ('staged', 'queued', 'running', 'waiting')`,
+    // What has not ended is said by finished_at, not by state: so a claim, which changes state, leaves these as they are.
+    `create index runs_in_lane on runs (tenant_id, lane, lane_seq) where foreground = 1 and finished_at is null`,
     `create index runs_by_origin on runs (tenant_id, origin, created_at)`,
-    `create index runs_live_by_origin on runs (tenant_id, origin, created_at)
-      where state in ('staged', 'queued', 'running', 'waiting')`,
+    `create index runs_live_by_origin on runs (tenant_id, origin, created_at) where finished_at is null`,
     `create index runs_live_by_reply on runs (tenant_id, reply_to, created_at)
-      where state in ('staged', 'queued', 'running', 'waiting') and reply_to <> origin`,
+      where finished_at is null and reply_to <> origin`,
     `create index runs_by_reply on runs (tenant_id, reply_to, created_at) where reply_to <> origin`,
     `create index runs_by_posted on runs (tenant_id, posted_in, created_at)
       where posted_in is not null and posted_in <> reply_to`,
