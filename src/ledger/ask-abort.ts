@@ -4,12 +4,13 @@ import { statement } from "../db/statement.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { cancelBeforeStart } from "./end-run.ts";
 import { appendEvent } from "./events.ts";
+import { lockLane } from "./lanes.ts";
 import { isTerminal, type AbortCause, type RunState } from "./run.ts";
 
 const findRun = statement<{ tenant: string; run: string }>()((k, p) =>
   k
     .selectFrom("runs")
-    .select(["id", "state", "fence"])
+    .select(["id", "state", "lane"])
     .where("tenant_id", "=", p.tenant)
     .where("id", "=", p.run),
 );
@@ -20,7 +21,7 @@ const liveAt = statement<{ tenant: string; address: string }>()((k, p) =>
     .select(["id", "state", "fence"])
     .where("tenant_id", "=", p.tenant)
     .where("reply_to", "=", p.address)
-    .where(sql<boolean>`state in ('staged', 'queued', 'running', 'waiting')`)
+    .where(sql<boolean>`finished_at is null`)
     .orderBy("created_at"),
 );
 
@@ -71,6 +72,7 @@ export const askAbort = command(
         state: run.state,
       });
     }
+    yield* lockLane(input.tenant, run.lane, env);
     return yield* abort(input.tenant, run, input.cause, input.reason, env);
   },
 );
@@ -79,10 +81,12 @@ export const askAbort = command(
 export const stopPlace = command(
   "ledger.stop-place",
   function* (input: { tenant: string; address: string; reason: string }, env) {
+    yield* lockLane(input.tenant, input.address, env);
     return yield* abortPlace(input, env);
   },
 );
 
+/** The same as part of a larger command, which has entered or locked the lane of the place. */
 export function* abortPlace(
   input: { tenant: string; address: string; reason: string },
   env: CommandEnv,

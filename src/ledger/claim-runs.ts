@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { all, command } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { appendEvent } from "./events.ts";
+import { ownerLives } from "./nodes.ts";
 import type { ClaimedRun, RunInput, RunLimits } from "./run.ts";
 
 export interface ClaimInput {
@@ -50,6 +51,7 @@ const claim = statement<{ tenant: string; owner: string; agents: string; limit: 
         .where("q.tenant_id", "=", p.tenant)
         .where("q.state", "=", sql<string>`'queued'`)
         .where("q.ready", "=", sql<number>`1`)
+        .where(ownerLives(p))
         .where(mine)
         .orderBy("q.created_at")
         .orderBy("q.id")

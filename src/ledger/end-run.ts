@@ -3,7 +3,8 @@ import { all, first, type CommandEnv, type Program } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { appendEvent } from "./events.ts";
-import { advanceLane } from "./lanes.ts";
+import { advanceLane, lockLane } from "./lanes.ts";
+import { ownerLives } from "./nodes.ts";
 import type { AbortCause, Fence } from "./run.ts";
 
 export type EndState = "completed" | "failed" | "cancelled" | "interrupted";
@@ -17,11 +18,7 @@ const holdRun = statement<Fence & { takeOver: number }>()((k, p, dialect) =>
     .where("owner", "=", p.owner)
     .where("fence", "=", p.fence)
     .where(sql<boolean>`state in ('running', 'waiting')`)
-    // A node that was taken for dead writes nothing more, also before its runs are taken over one by one.
-    .where(
-      sql<boolean>`(${p.takeOver} = 1 or exists (select 1 from nodes n
-        where n.tenant_id = ${p.tenant} and n.boot_id = ${p.owner} and n.ended_at is null))`,
-    )
+    .where(sql<boolean>`(${p.takeOver} = 1 or ${ownerLives(p)})`)
     .$if(dialect === "postgres", (q) => q.forUpdate()),
 );
 
@@ -102,7 +99,10 @@ export interface RunEnd {
   bumpFence: boolean;
 }
 
-/** Ends a run that `hold` gave, and lets the next one of its lane begin. Part of a larger command. */
+/**
+ * Ends a run that `hold` gave, and lets the next one of its lane begin, which a foreground run's command has locked.
+ * Part of a larger command.
+ */
 export function* endRun(fence: Fence, held: HeldRun, end: RunEnd, env: CommandEnv): Program<string | null> {
   const row = yield* first(endRunRow, {
     tenant: fence.tenant,
@@ -116,7 +116,7 @@ export function* endRun(fence: Fence, held: HeldRun, end: RunEnd, env: CommandEn
     now: env.now,
   });
   yield* appendEvent(fence.tenant, fence.run, row?.event_seq ?? 0, end.state, eventData(end), env.now);
-  return held.foreground ? yield* advanceLane(fence.tenant, held.lane, env) : null;
+  return held.foreground ? yield* advanceLane(fence.tenant, held.lane) : null;
 }
 
 function eventData(end: RunEnd): Record<string, unknown> {
@@ -211,6 +211,9 @@ export function* cancelBeforeStart(
   const row = yield* first(cancelUnstarted, { tenant, run, reason, cause, now: env.now });
   if (!row) return false;
   yield* appendEvent(tenant, run, row.event_seq, "cancelled", { reason, cause }, env.now);
-  if (row.foreground === 1) yield* advanceLane(tenant, row.lane, env);
+  if (row.foreground === 1) {
+    yield* lockLane(tenant, row.lane, env);
+    yield* advanceLane(tenant, row.lane);
+  }
   return true;
 }

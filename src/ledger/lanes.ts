@@ -6,6 +6,9 @@ import { statement } from "../db/statement.ts";
  * A lane orders the turns of one conversation or thread. `SKIP LOCKED` alone would break that order, and looking for
  * the head of every lane at each claim costs more the more is queued; so a queued run carries `ready`, which accept and
  * finish set while they hold the lane's row, and a claim only looks at ready ones.
+ *
+ * Order of locks, where a command takes several: lane, runs, conversation, then whatever else. Postgres would find out
+ * about two commands of one place that wait for each other, but only after a second of both standing still.
  */
 // States stand as literals, not as bound values: only so does SQLite see that a partial index fits.
 const takeLaneSeq = statement<{ tenant: string; lane: string }>()((k, p) =>
@@ -18,7 +21,7 @@ const takeLaneSeq = statement<{ tenant: string; lane: string }>()((k, p) =>
     .returning("last_seq"),
 );
 
-const lockLane = statement<{ tenant: string; lane: string }>()((k, p, dialect) =>
+const lockRow = statement<{ tenant: string; lane: string }>()((k, p, dialect) =>
   k
     .selectFrom("lanes")
     .select("last_seq")
@@ -34,7 +37,7 @@ const liveInLane = statement<{ tenant: string; lane: string }>()((k, p) =>
     .where("tenant_id", "=", p.tenant)
     .where("lane", "=", p.lane)
     .where("foreground", "=", sql<number>`1`)
-    .where(sql<boolean>`state in ('queued', 'running', 'waiting')`)
+    .where(sql<boolean>`finished_at is null`)
     .orderBy("lane_seq")
     .limit(sql<number>`1`),
 );
@@ -53,7 +56,7 @@ const readyHead = statement<{ tenant: string; lane: string }>()((k, p) =>
         .where("head.tenant_id", "=", p.tenant)
         .where("head.lane", "=", p.lane)
         .where("head.foreground", "=", sql<number>`1`)
-        .where(sql<boolean>`head.state in ('queued', 'running', 'waiting')`)
+        .where(sql<boolean>`head.finished_at is null`)
         .orderBy("head.lane_seq")
         .limit(sql<number>`1`),
     )
@@ -74,13 +77,26 @@ export function* headOfLane(
   return yield* first(liveInLane, { tenant, lane });
 }
 
+const lockRunRow = statement<{ tenant: string; run: string }>()((k, p) =>
+  k.selectFrom("runs").select("id").where("tenant_id", "=", p.tenant).where("id", "=", p.run).forUpdate(),
+);
+
+/** Takes a run's row until the commit. */
+export function* lockRun(tenant: string, run: string, env: CommandEnv): Program<void> {
+  if (env.dialect === "postgres") yield* all(lockRunRow, { tenant, run });
+}
+
+/** Takes a lane's row until the commit: what is ready in it is then this command's to decide. */
+export function* lockLane(tenant: string, lane: string, env: CommandEnv): Program<void> {
+  if (env.dialect === "postgres") yield* all(lockRow, { tenant, lane });
+}
+
 /**
- * After a foreground run has ended: the next one of its lane may be claimed. The head is looked for among queued and
+ * After a foreground run has ended, while its lane is locked: the next one of its lane may be claimed. The head is looked for among queued and
  * live runs alike, so a lane whose head still runs gets nothing new.
  * @returns the run that became ready
  */
-export function* advanceLane(tenant: string, lane: string, env: CommandEnv): Program<string | null> {
-  if (env.dialect === "postgres") yield* all(lockLane, { tenant, lane });
+export function* advanceLane(tenant: string, lane: string): Program<string | null> {
   const row = yield* first(readyHead, { tenant, lane });
   return row?.id ?? null;
 }

@@ -3,6 +3,7 @@ import { command, first, type Program } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { appendEvent, type RunEventKind } from "./events.ts";
+import { ownerLives } from "./nodes.ts";
 import type { Fence } from "./run.ts";
 
 const fencedTouch = statement<{
@@ -19,6 +20,7 @@ const fencedTouch = statement<{
     .where("owner", "=", p.owner)
     .where("fence", "=", p.fence)
     .where(sql<boolean>`state in ('running', 'waiting')`)
+    .where(ownerLives(p))
     .returning("event_seq"),
 );
 
@@ -36,6 +38,7 @@ const fencedProgress = statement<Fence & { text: string; percent: number | null;
     .where("owner", "=", p.owner)
     .where("fence", "=", p.fence)
     .where(sql<boolean>`state in ('running', 'waiting')`)
+    .where(ownerLives(p))
     .returning("event_seq"),
 );
 
@@ -48,6 +51,7 @@ const fencedCheckpoint = statement<Fence & { value: string }>()((k, p) =>
     .where("owner", "=", p.owner)
     .where("fence", "=", p.fence)
     .where(sql<boolean>`state in ('running', 'waiting')`)
+    .where(ownerLives(p))
     .returning("event_seq"),
 );
 

@@ -2,6 +2,8 @@ import { claimRuns } from "../ledger/claim-runs.ts";
 import type { AbortCause, ClaimedRun } from "../ledger/run.ts";
 import { executeRun } from "./execute-run.ts";
 import { LiveRun } from "./live-run.ts";
+import { openWriter } from "./open-writer.ts";
+import { requeueAstray } from "./recover-runs.ts";
 import type { RunServices } from "./services.ts";
 
 /** Runs taken by one claim. */
@@ -15,7 +17,9 @@ export class Executor {
   readonly #capacity: number;
   readonly #live = new Map<string, { live: LiveRun; done: Promise<void> }>();
   readonly #versions: { name: string; version: string }[];
-  #claiming = false;
+  #claiming: Promise<void> | null = null;
+  /** A claim may have succeeded without our learning what it took. */
+  #astray = false;
   #again = false;
   #open = false;
   #claimed = 0;
@@ -65,9 +69,8 @@ export class Executor {
   wake(): void {
     this.#again = true;
     if (!this.#open || this.#claiming) return;
-    this.#claiming = true;
-    void this.#claimAll().finally(() => {
-      this.#claiming = false;
+    this.#claiming = this.#claimAll().finally(() => {
+      this.#claiming = null;
       if (this.#again && this.#open && this.#live.size < this.#capacity) this.wake();
     });
   }
@@ -79,11 +82,14 @@ export class Executor {
       if (limit <= 0) return; // A run that ends wakes us.
       try {
         const { tenant, owner, db } = this.#s;
+        if (this.#astray) await requeueAstray(this.#s, this.#live);
+        this.#astray = false;
         const runs = await db.do(claimRuns, { tenant, owner, agents: this.#versions, limit });
         if (runs.length > 0) this.#s.reach("claim:after-commit");
         for (const run of runs) this.#begin(run, run.waitedMs);
         if (runs.length === limit) this.#again = true;
       } catch (error) {
+        this.#astray = true;
         this.#s.log.error({ error: String(error) }, "runs could not be claimed");
         return; // The next poll tries again.
       }
@@ -94,19 +100,13 @@ export class Executor {
     const s = this.#s;
     this.#claimed += 1;
     this.#onWaited(waitedMs, run.agent);
-    const writer = s.streams.open({
-      stream: run.stream,
-      root: run.streamRoot,
-      run: run.id,
-      parent: null,
-      epoch: run.fence,
-      node: s.owner,
-    });
-    const live = new LiveRun(run, s.tenant, s.owner, s.ids.next("msg"), writer, s.answerLimit);
-    const done = executeRun(s, live, s.agents.get(run.agent)).finally(() => {
-      this.#live.delete(run.id);
-      this.wake();
-    });
+    const live = new LiveRun(run, s.tenant, s.owner, s.ids.next("msg"), openWriter(s, run), s.answerLimit);
+    const done = executeRun(s, live, s.agents.get(run.agent))
+      .catch((error: unknown) => s.log.error({ run: run.id, error: String(error) }, "a run broke off"))
+      .finally(() => {
+        this.#live.delete(run.id);
+        this.wake();
+      });
     this.#live.set(run.id, { live, done });
   }
 
@@ -138,8 +138,14 @@ export class Executor {
     const timeout = new Promise<void>((resolve) => {
       cancel = this.#s.clock.after(ms, resolve);
     });
-    await Promise.race([Promise.allSettled([...this.#live.values()].map(({ done }) => done)), timeout]);
+    await Promise.race([this.#idle(), timeout]);
     cancel();
     return this.runs();
+  }
+
+  async #idle(): Promise<void> {
+    // A claim that is under way may still bring runs.
+    await this.#claiming;
+    await Promise.allSettled([...this.#live.values()].map(({ done }) => done));
   }
 }

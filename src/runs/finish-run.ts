@@ -2,12 +2,15 @@ import { command, type CommandEnv, type Program } from "../db/command.ts";
 import { addOp, recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
 import type { Place } from "../deliveries/post-message.ts";
 import { cancelJobs, endRun, hold, releaseJobs, type EndState, type HeldRun } from "../ledger/end-run.ts";
+import { lockLane } from "../ledger/lanes.ts";
 import type { Fence } from "../ledger/run.ts";
 import { countTokens } from "../turns/daily-caps.ts";
 import { remember, type MemoryItem } from "../turns/memory.ts";
 
 export interface FinishInput {
   fence: Fence;
+  /** Of a foreground run: another of this lane may be next. Null for a job. */
+  lane: string | null;
   /** The node of `fence.owner` is dead and this process ends the run for it: `fence + 1`, so it can write no more. */
   takeOver: boolean;
   state: EndState;
@@ -44,6 +47,7 @@ export const finishRun = command(
   "runs.finish-run",
   function* (input: FinishInput, env): Program<FinishOutput> {
     const { fence } = input;
+    if (input.lane !== null) yield* lockLane(fence.tenant, input.lane, env);
     const held = yield* hold(fence, input.takeOver);
     // A cancel that was stored before this commit wins: a late result never turns a cancelled run into a completed one.
     const cancelled =

@@ -70,9 +70,11 @@ export class LiveRun {
     });
   }
 
-  appendText(delta: string): void {
+  appendText(given: string): void {
     this.checkLive();
-    if (delta === "") return;
+    if (given === "") return;
+    // Postgres keeps no NUL; the answer would be lost with its commit.
+    const delta = given.replaceAll("\0", "\uFFFD");
     if (this.#text.length + delta.length > this.#answerLimit) {
       throw new WaybillError(
         "agent_output_too_large",

@@ -17,8 +17,8 @@ export interface StartJobInput {
  */
 export const startJob = command("runs.start-job", function* (input: StartJobInput, env) {
   const { fence, job } = input;
-  yield* hold(fence);
   const laneSeq = yield* enterLane(job.tenant, job.lane);
+  yield* hold(fence);
   yield* recordTurn(
     {
       tenant: job.tenant,

@@ -2,7 +2,7 @@ import { command, type CommandEnv, type Program } from "../db/command.ts";
 import { postMessage, type Place } from "../deliveries/post-message.ts";
 import { recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
 import { interruptRun, type AskedAbort } from "../ledger/ask-abort.ts";
-import { enterLane, headOfLane } from "../ledger/lanes.ts";
+import { enterLane, headOfLane, lockRun } from "../ledger/lanes.ts";
 import { recordRun, recordTurn, type NewRun } from "../ledger/record-run.ts";
 import { countUse, type DailyCap } from "./daily-caps.ts";
 import { amendAnswer, once, type IdempotencyKey } from "./idempotency.ts";
@@ -59,6 +59,8 @@ export const acceptMessage = command(
     }
     const laneSeq = yield* enterLane(tenant, run.lane);
     const head = run.foreground ? yield* headOfLane(tenant, run.lane) : undefined;
+    // It is interrupted below, after what was said is posted; runs are locked before conversations.
+    if (input.followUp === "interrupt" && head) yield* lockRun(tenant, head.id, env);
     yield* recordWhatWasSaid(input, laneSeq, env);
     if (input.slots) yield* noteSlots(tenant, place, env.now);
     if (yield* countUse(tenant, input.caps, env.now)) return yield* refuseByCap(input, accepted, env);

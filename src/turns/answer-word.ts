@@ -50,16 +50,17 @@ export const answerWord = command("turns.answer-word", function* (input: AnswerW
     const before = yield* once(tenant, input.key, accepted, env.now);
     if (before) return { accepted: { ...before, repeated: true }, aborts: nothing };
   }
-  yield* recordWord(input, env);
+  const laneSeq = yield* enterLane(tenant, place.address);
+  // Before anything is posted: `stop` locks runs, and runs are locked before conversations.
   const { text, aborts } = yield* doWord(input, env);
+  yield* recordWord(input, laneSeq, env);
   yield* recordDelivery(withText(input.reply, text), env.now);
   env.reach("accept:before-commit");
   return { accepted, aborts };
 });
 
-function* recordWord(input: AnswerWordInput, env: CommandEnv): Program<void> {
+function* recordWord(input: AnswerWordInput, laneSeq: number, env: CommandEnv): Program<void> {
   const { tenant, place, message, sender, turn } = input;
-  const laneSeq = yield* enterLane(tenant, place.address);
   yield* recordTurn(
     {
       tenant,
