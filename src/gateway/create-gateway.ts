@@ -1,5 +1,4 @@
-import type { Hono } from "hono";
-import { createApp } from "../http/app.ts";
+import { createApp, type HttpApp } from "../http/app.ts";
 import { asWaybillError, WaybillError } from "../kernel/errors.ts";
 import { askAbort } from "../ledger/ask-abort.ts";
 import { leaveNode, registerNode } from "../ledger/nodes.ts";
@@ -13,8 +12,11 @@ import { checkSettings } from "./check-settings.ts";
 
 /** A gateway inside a program: mount `fetch` in any Hono or fetch server, `start` it before and `stop` it at the end. */
 export interface Gateway {
-  /** Answers HTTP requests; 503 with `shutting_down` before the start and after the stop. */
-  fetch(request: Request): Promise<Response>;
+  /**
+   * Answers HTTP requests; 503 with `shutting_down` before the start and after the stop. `env` is what a server adapter
+   * hands over beside the request; with that of `@hono/node-server` event streams go to the socket directly.
+   */
+  fetch(request: Request, env?: object): Promise<Response>;
   /**
    * Opens the store, reports what a dead process left, and begins to work.
    * @throws WaybillError `config_invalid`, `data_in_use`, `data_folder_unusable`, `schema_too_new`, `store_unavailable`
@@ -37,7 +39,7 @@ const FLUSH_MS = 5_000;
 export function createGateway(config: WaybillConfig, options: GatewayOptions = {}): Gateway {
   const running = new RunningGateway(config, options);
   return {
-    fetch: (request) => running.fetch(request),
+    fetch: (request, env) => running.fetch(request, env),
     start: () => running.start(),
     stop: (how) => running.stop(how?.graceMs),
   };
@@ -48,7 +50,7 @@ export class RunningGateway {
   readonly #config: WaybillConfig;
   readonly #options: GatewayOptions;
   #parts: Parts | null = null;
-  #app: Hono | null = null;
+  #app: HttpApp | null = null;
   #heartbeat: Heartbeat | null = null;
   #stopping: Promise<void> | null = null;
   #recovering: Promise<unknown> = Promise.resolve();
@@ -65,10 +67,17 @@ export class RunningGateway {
     return this.#parts;
   }
 
-  async fetch(request: Request): Promise<Response> {
-    if (this.#app) return this.#app.fetch(request);
-    const body = { code: "shutting_down", title: "Waybill is not running", status: 503 };
-    return Response.json(body, { status: 503, headers: { "content-type": "application/problem+json" } });
+  async fetch(request: Request, env?: object): Promise<Response> {
+    if (this.#app) return this.#app.fetch(request, env);
+    const body = {
+      type: "about:blank",
+      title: "Shutting down",
+      status: 503,
+      code: "shutting_down",
+      detail: "Waybill is not running; try again in a moment.",
+    };
+    const headers = { "content-type": "application/problem+json", "retry-after": "2" };
+    return new Response(JSON.stringify(body), { status: 503, headers });
   }
 
   async start(): Promise<void> {

@@ -1,4 +1,4 @@
-import { serve } from "./listen.ts";
+import { serve } from "../http/serve.ts";
 import { createGateway } from "./create-gateway.ts";
 import { gatewayOptions, refuseOpenDoor, type ServerSettings } from "./environment.ts";
 import type { GatewayOptions } from "./options.ts";
@@ -26,7 +26,7 @@ export async function serveGateway(
 ): Promise<ServedGateway> {
   refuseOpenDoor(settings);
   const gateway = createGateway(config, { ...gatewayOptions(settings), ...options });
-  const server = await serve((request) => gateway.fetch(request), {
+  const server = await serve((request, env) => gateway.fetch(request, env), {
     host: settings.host,
     port: settings.port,
   });

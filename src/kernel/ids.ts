@@ -16,7 +16,8 @@ export type IdPrefix =
   | "evt"
   | "grant"
   | "sched"
-  | "appr";
+  | "appr"
+  | "req";
 
 /** A source of new ids; tests pass one that repeats. */
 export interface Ids {

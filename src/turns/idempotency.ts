@@ -1,4 +1,5 @@
 import { all, first, type Program } from "../db/command.ts";
+import type { Database } from "../db/database.ts";
 import { statement } from "../db/statement.ts";
 import { WaybillError } from "../kernel/errors.ts";
 
@@ -71,4 +72,14 @@ const amend = statement<{ tenant: string; scope: string; key: string; answer: st
 /** Replaces the answer of a key that this same command took. */
 export function* amendAnswer(tenant: string, key: IdempotencyKey, answer: unknown): Program<void> {
   yield* all(amend, { tenant, scope: key.scope, key: key.key, answer: JSON.stringify(answer) });
+}
+
+/** The answer that is stored under a key, without taking it. */
+export async function readAnswer<A>(
+  db: Database,
+  tenant: string,
+  key: Pick<IdempotencyKey, "scope" | "key">,
+): Promise<A | null> {
+  const [row] = await db.read(findKey, { tenant, ...key });
+  return row ? (JSON.parse(row.answer_json) as A) : null;
 }

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { formatAddress, parseAddress } from "../../address/address.ts";
+import { listDeliveries, readDelivery } from "../../deliveries/read-deliveries.ts";
+import { WaybillError } from "../../kernel/errors.ts";
+import { decodePlace, encodePlace, pageOf } from "../paging.ts";
+import type { HttpPorts } from "../ports.ts";
+import { checkId, idParams, json, limitQuery, route, shortText, stateList, type Routes } from "../route.ts";
+import { toWireDelivery } from "../wire.ts";
+
+const states = [
+  "pending",
+  "sending",
+  "delivered",
+  "unknown",
+  "blocked",
+  "held",
+  "dead",
+  "withdrawn",
+] as const;
+
+export function deliveryRoutes(routes: Routes, ports: HttpPorts): void {
+  listRoute(routes, ports);
+  route(
+    routes,
+    {
+      method: "get",
+      path: "/v1/deliveries/{id}",
+      summary: "One delivery: what was sent, what proves it, and why it went there.",
+      params: idParams,
+      answers: { 200: { description: "The delivery." } },
+      errors: ["unknown_delivery"],
+    },
+    async (c, { params }) => {
+      const id = checkId(params.id);
+      const delivery = await readDelivery(ports.db, ports.tenant, id);
+      if (!delivery) {
+        throw new WaybillError("unknown_delivery", `There is no delivery ${id}.`, { delivery: id });
+      }
+      return json(c, 200, toWireDelivery(delivery));
+    },
+  );
+  route(
+    routes,
+    {
+      method: "post",
+      path: "/v1/deliveries/{id}/retry",
+      summary: "Sends again what was given up, blocked, held, or is unknown.",
+      params: idParams,
+      answers: { 202: { description: "The state that it has now." } },
+      errors: ["unknown_delivery", "delivery_not_retryable"],
+    },
+    async (c, { params }) => {
+      const id = checkId(params.id);
+      return json(c, 202, { delivery: id, ...(await ports.retryDelivery(id)) });
+    },
+  );
+  sendRoute(routes, ports);
+}
+
+function listRoute(routes: Routes, ports: HttpPorts): void {
+  route(
+    routes,
+    {
+      method: "get",
+      path: "/v1/deliveries",
+      summary: "Deliveries, newest first.",
+      query: z.strictObject({
+        run: z.string().optional(),
+        state: stateList(states),
+        address: z.string().optional(),
+        limit: limitQuery,
+        next: z.string().optional(),
+      }),
+      answers: { 200: { description: "A page of deliveries." } },
+      errors: ["invalid_address"],
+    },
+    async (c, { query }) => {
+      const place = decodePlace(query.next);
+      const rows = await listDeliveries(ports.db, ports.tenant, {
+        run: query.run === undefined ? undefined : checkId(query.run),
+        states: query.state,
+        address: query.address === undefined ? undefined : formatAddress(parseAddress(query.address)),
+        before: place && { createdAt: place[0], id: place[1] },
+        limit: query.limit + 1,
+      });
+      return json(
+        c,
+        200,
+        pageOf(rows, query.limit, (row) => encodePlace([row.createdAt, row.id]), toWireDelivery),
+      );
+    },
+  );
+}
+
+function sendRoute(routes: Routes, ports: HttpPorts): void {
+  route(
+    routes,
+    {
+      method: "post",
+      path: "/v1/sends",
+      summary: "Sends a message to an explicit target, under the rules of addresses.",
+      body: z.strictObject({
+        to: z.string(),
+        text: z.string().refine((text) => text.trim() !== "", "is empty"),
+        run: shortText(200).optional(),
+        id: shortText(200).optional(),
+      }),
+      answers: { 202: { description: "The delivery." } },
+      errors: [
+        "invalid_address",
+        "destination_not_allowed",
+        "cross_post_not_allowed",
+        "unknown_run",
+        "idempotency_conflict",
+      ],
+    },
+    async (c, { body }) => json(c, 202, await ports.send(body)),
+  );
+}
