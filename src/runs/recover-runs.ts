@@ -66,7 +66,7 @@ const buryNodes = command(
   },
 );
 
-const lostRuns = statement<{ tenant: string; limit: number; at: number; id: string }>()((k, p) =>
+const lostRuns = statement<{ tenant: string; limit: number; after: string }>()((k, p) =>
   k
     .selectFrom("runs as r")
     .leftJoin("deliveries as d", (join) =>
@@ -90,7 +90,6 @@ const lostRuns = statement<{ tenant: string; limit: number; at: number; id: stri
       "r.reply_to",
       "r.scope",
       "r.input_json",
-      "r.created_at",
       "d.id as preview",
     ])
     .where("r.tenant_id", "=", p.tenant)
@@ -102,9 +101,7 @@ const lostRuns = statement<{ tenant: string; limit: number; at: number; id: stri
         .where("tenant_id", "=", p.tenant)
         .where("ended_at", "is not", null),
     )
-    .where((e) =>
-      e.or([e("r.created_at", ">", p.at), e.and([e("r.created_at", "=", p.at), e("r.id", ">", p.id)])]),
-    )
+    .where("r.id", ">", p.after)
     .orderBy("r.id")
     .limit(p.limit),
 );
@@ -143,7 +140,7 @@ const ownRuns = statement<{ tenant: string; owner: string }>()((k, p) =>
     .selectFrom("runs")
     .select(["id", "fence"])
     .where("tenant_id", "=", p.tenant)
-    .where(sql<boolean>`state in ('running', 'waiting')`)
+    .where(sql<boolean>`finished_at is null and state in ('running', 'waiting')`)
     .where("owner", "=", p.owner),
 );
 
@@ -174,16 +171,16 @@ export async function recoverRuns(
 ): Promise<{ interrupted: number; requeued: number; ops: number }> {
   const buried = await s.db.do(buryNodes, { tenant: s.tenant, me: s.owner, everybody });
   let [interrupted, requeued] = [0, 0];
-  let [at, id] = [0, ""];
+  let after = "";
   for (;;) {
     // Page after page, each run once: one that cannot be settled is left to the next round and holds up none.
-    const lost = await s.db.read(lostRuns, { tenant: s.tenant, limit: PAGE, at, id });
+    const lost = await s.db.read(lostRuns, { tenant: s.tenant, limit: PAGE, after });
     const settled = await Promise.all(lost.map((run) => settle(s, run)));
     interrupted += settled.filter((how) => how === "ended").length;
     requeued += settled.filter((how) => how === "requeued").length;
     const last = lost.at(-1);
     if (!last || lost.length < PAGE) break;
-    [at, id] = [last.created_at, last.id];
+    after = last.id;
   }
   // A dead node may also have left what was ready and not begun, which nobody but it was told of.
   if (interrupted + requeued + buried.ops + buried.nodes > 0) {
