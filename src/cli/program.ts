@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { version } from "../gateway/version.ts";
 import { addConfig } from "./commands/config-check.ts";
 import { addDev } from "./commands/dev.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addInit } from "./commands/init.ts";
 import { addStart } from "./commands/start.ts";
 
@@ -16,6 +17,7 @@ export function buildProgram(): Command {
   addStart(program);
   addDev(program);
   addInit(program);
+  addDoctor(program);
   addConfig(program);
   return program;
 }

@@ -2,6 +2,7 @@ import { agent } from "../agents/agent-factory.ts";
 import { guideAgents } from "../agents/guide/guide-agents.ts";
 import { resolveModel } from "../agents/model/resolve-model.ts";
 import { systemClock } from "../kernel/clock.ts";
+import { WaybillError } from "../kernel/errors.ts";
 import type { Env, ServerSettings } from "./environment.ts";
 import type { WaybillConfig } from "./settings.ts";
 
@@ -21,4 +22,21 @@ export async function builtinConfig(
   if (settings.model === undefined) return { agents: { ...guide } };
   const model = await resolveModel(settings.model, { baseUrl: settings.modelUrl, env });
   return { agents: { assistant: agent.model({ model, instructions }), ...guide } };
+}
+
+/**
+ * Which of these models (`provider/model`) would find no key in their provider's usual variable, with that variable.
+ * Models of unknown providers, or whose package is not installed, are left out: nothing can be said about them.
+ */
+export async function missingModelKeys(models: readonly string[], env: Env): Promise<Map<string, string>> {
+  const missing = new Map<string, string>();
+  for (const model of models) {
+    try {
+      await resolveModel(model, { env });
+    } catch (thrown) {
+      const field = thrown instanceof WaybillError ? thrown.details["field"] : undefined;
+      if (typeof field === "string" && field.endsWith("_API_KEY")) missing.set(model, field);
+    }
+  }
+  return missing;
 }
