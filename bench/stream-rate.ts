@@ -1,0 +1,21 @@
+import { aside, atLeast, median, report } from "./support/figures.ts";
+import { runStreams } from "./support/streams.ts";
+
+/** 200 streams at once as fast as they go, in process to SSE readers in another process. */
+const rates: number[] = [];
+for (let round = 0; round < 3; round += 1) {
+  const { result } = await runStreams({ streams: 200, tokens: 3_000, everyMs: 0, jobs: 0 });
+  if (result.received !== 600_000)
+    throw new Error(`600,000 tokens were written and ${result.received} received`);
+  rates.push(result.rate);
+}
+report([
+  atLeast(
+    "tokens a second, 200 streams to SSE readers in another process",
+    median(rates),
+    50_000,
+    "tokens/s",
+  ),
+  aside("tokens lost or doubled", 0, "tokens"),
+]);
+process.exit(0);
