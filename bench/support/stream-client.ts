@@ -41,6 +41,7 @@ async function read(order: ReadOrder): Promise<void> {
       if (connected === order.urls.length) process.send?.({ kind: "connected" });
       let seen = 0;
       let last = 0;
+      let done = false;
       let rest = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -57,7 +58,8 @@ async function read(order: ReadOrder): Promise<void> {
         }
         // A token that was cut by the end of a chunk begins in its last 20 characters.
         rest = text.slice(-20).match(/\d[\d.]*$/)?.[0] ?? "";
-        if (seen === order.tokens) {
+        if (seen >= order.tokens && !done) {
+          done = true;
           finished += 1;
           if (finished === order.urls.length) finish();
         }
