@@ -13,9 +13,11 @@ import { deliveryRoutes } from "./routes/deliveries.ts";
 import { feedRoutes } from "./routes/feed.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { openapiRoute } from "./routes/openapi.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { streamRoutes } from "./routes/streams.ts";
+import { whyRoutes } from "./routes/why.ts";
 import { sseServer } from "./sse.ts";
 
 /** What answers requests. `env` is what a server's adapter hands over beside the request (Node's own two objects). */
@@ -41,6 +43,8 @@ export function createApp(ports: HttpPorts): HttpApp {
   deliveryRoutes(routes, ports);
   streamRoutes(routes, ports, sse);
   chatRoutes(routes, ports, sse);
+  whyRoutes(routes, ports);
+  openapiRoute(routes, ports);
   channelRoutes(routes, ports);
   refuseOtherMethods(routes);
   app.notFound((c) => problemOf(notFound(c), c));
