@@ -1,7 +1,8 @@
-import { sql } from "kysely";
-import { all, first, type Program } from "../db/command.ts";
+import { all, type Program } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
+import { joinLine } from "./op-order.ts";
 import { postMessage, type Place } from "./post-message.ts";
+import { refreshDelivery } from "./refresh-delivery.ts";
 import type { DeliveryRule, Rejected } from "./sender.ts";
 
 export type DeliveryKind = "final" | "say" | "send" | "notice" | "reply";
@@ -96,16 +97,6 @@ const insertReceipt = statement<{
     ),
 );
 
-const takeOpSeq = statement<{ tenant: string; address: string }>()((k, p) =>
-  k
-    .insertInto("op_counters")
-    .values({ tenant_id: p.tenant, address: p.address, last_seq: 1 })
-    .onConflict((c) =>
-      c.columns(["tenant_id", "address"]).doUpdateSet({ last_seq: sql<number>`op_counters.last_seq + 1` }),
-    )
-    .returning("last_seq"),
-);
-
 const insertOp = statement<{
   tenant: string;
   id: string;
@@ -118,6 +109,7 @@ const insertOp = statement<{
   text: string;
   state: string;
   error: string | null;
+  nextAt: number;
   at: number;
 }>()((k, p) =>
   k.insertInto("ops").values({
@@ -134,7 +126,7 @@ const insertOp = statement<{
     attempts: 0,
     fence: 0,
     ambiguous: 0,
-    next_at: p.at,
+    next_at: p.nextAt,
     error: p.error,
     created_at: p.at,
   }),
@@ -154,19 +146,20 @@ export interface NewOp {
 
 /** Adds an op behind all others of its address. Part of a larger command. */
 export function* addOp(op: NewOp, now: number): Program<void> {
-  const row = yield* first(takeOpSeq, { tenant: op.tenant, address: op.place.address });
+  const { seq, dueAt } = yield* joinLine(op.tenant, op.place.address, now);
   yield* all(insertOp, {
     tenant: op.tenant,
     id: op.id,
     delivery: op.delivery,
     address: op.place.address,
     channel: op.place.channel,
-    seq: row?.last_seq ?? 1,
+    seq,
     kind: op.kind,
     part: op.part,
     text: op.text,
     state: op.state,
     error: op.reason,
+    nextAt: dueAt,
     at: now,
   });
 }
@@ -282,23 +275,18 @@ export function* recordDelivery(delivery: NewDelivery, now: number): Program<{ p
     yield* storeReceipt(receipt, now);
     return posted;
   }
-  for (const [part, piece] of delivery.pieces.entries()) {
-    const kind = delivery.preview && part === 0 ? "edit" : "create";
-    const state = mode === "blocked" ? "blocked" : "pending";
-    yield* addOp(
-      {
-        tenant,
-        id: piece.op,
-        delivery: id,
-        place,
-        kind,
-        part,
-        text: piece.text,
-        state,
-        reason: delivery.reason ?? null,
-      },
-      now,
-    );
-  }
+  yield* recordPieces(delivery, mode, now);
+  // A preview's delivery has a state already, from its own op; the answer reopens or blocks it.
+  if (delivery.preview) yield* refreshDelivery(tenant, id, now);
   return posted;
+}
+
+function* recordPieces(delivery: NewDelivery, mode: "outbox" | "blocked", now: number): Program<void> {
+  const { tenant, id, place, preview } = delivery;
+  const state = mode === "blocked" ? "blocked" : "pending";
+  for (const [part, { op, text }] of delivery.pieces.entries()) {
+    const kind = preview && part === 0 ? "edit" : "create";
+    const reason = delivery.reason ?? null;
+    yield* addOp({ tenant, id: op, delivery: id, place, kind, part, text, state, reason }, now);
+  }
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { all, command, first } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { WaybillError } from "../kernel/errors.ts";
-import { refreshDelivery } from "./settle-op.ts";
+import { refreshDelivery } from "./refresh-delivery.ts";
 
 const find = statement<{ tenant: string; id: string }>()((k, p) =>
   k.selectFrom("deliveries").select(["state"]).where("tenant_id", "=", p.tenant).where("id", "=", p.id),
@@ -15,6 +15,19 @@ const reopen = statement<{ tenant: string; delivery: string; now: number }>()((k
     .where("tenant_id", "=", p.tenant)
     .where("delivery_id", "=", p.delivery)
     .where(sql<boolean>`state in ('dead', 'blocked', 'unknown', 'held')`)
+    // What a later op of the same part has taken over (a preview that failed) is not sent again.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("ops as later")
+            .select("later.id")
+            .where("later.tenant_id", "=", p.tenant)
+            .where("later.delivery_id", "=", p.delivery)
+            .whereRef("later.part", "=", "ops.part")
+            .whereRef("later.op_seq", ">", "ops.op_seq"),
+        ),
+      ),
+    )
     .returning("id"),
 );
 

@@ -65,7 +65,16 @@ export type ReconcileOutcome =
   | { kind: "unknown"; reason: string }
   | { kind: "retry"; reason: string; afterMs?: number };
 
-export type DeliveryState = "pending" | "sending" | "delivered" | "unknown" | "blocked" | "held" | "dead";
+/** `withdrawn`: a preview that was taken away, because its run ended without an answer. */
+export type DeliveryState =
+  | "pending"
+  | "sending"
+  | "delivered"
+  | "unknown"
+  | "blocked"
+  | "held"
+  | "dead"
+  | "withdrawn";
 
 /** Which rule chose a destination. `configured`: an operator's own setting named it. */
 export type DeliveryRule = "explicit" | "turn" | "last-active" | "latest-seen" | "configured";
