@@ -1,10 +1,13 @@
 import { Command } from "commander";
 import { version } from "../gateway/version.ts";
 import { addConfig } from "./commands/config-check.ts";
+import { addDeliveries } from "./commands/deliveries.ts";
 import { addDev } from "./commands/dev.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addInit } from "./commands/init.ts";
+import { addRuns } from "./commands/runs.ts";
 import { addStart } from "./commands/start.ts";
+import { addWhy } from "./commands/why.ts";
 
 /** The whole tool: one file for each command in commands/. */
 export function buildProgram(): Command {
@@ -19,5 +22,8 @@ export function buildProgram(): Command {
   addInit(program);
   addDoctor(program);
   addConfig(program);
+  addRuns(program);
+  addDeliveries(program);
+  addWhy(program);
   return program;
 }
