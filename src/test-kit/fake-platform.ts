@@ -13,7 +13,7 @@ export interface PlatformPost {
 
 /**
  * How one attempt ends. `done: true` on an `unclear` one: the platform did it and its answer was lost. `hang`: no
- * answer until the attempt is cut off. `throw`: the client library throws.
+ * answer until the attempt is cut off or `release` is called. `throw`: the client library throws.
  */
 export type ScriptedOutcome =
   | Exclude<SendOutcome, { kind: "unclear" | "sent" }>
@@ -30,6 +30,7 @@ export class FakePlatform {
   readonly #closed = new Map<string, string>();
   readonly #script: ScriptedOutcome[] = [];
   #waiting: { least: number; resolve: () => void }[] = [];
+  readonly #hanging: (() => void)[] = [];
   #counted = 0;
   #made = 0;
 
@@ -62,7 +63,7 @@ export class FakePlatform {
     this.attempts.push(record);
     this.#count();
     if (scripted.kind === "hang") {
-      await cutOff(signal);
+      await this.#letGo(signal);
       return { kind: "unclear", reason: "no answer came" };
     }
     if (scripted.kind === "throw") {
@@ -72,6 +73,19 @@ export class FakePlatform {
     const outcome = this.#outcome(op, scripted);
     record.outcome = outcome.kind;
     return outcome;
+  }
+
+  /** Attempts that hang end, without an answer. */
+  release(): void {
+    for (const letGo of this.#hanging.splice(0)) letGo();
+  }
+
+  #letGo(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#hanging.push(resolve);
+      if (signal.aborted) resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
   }
 
   #outcome(op: OutgoingOp, scripted: Exclude<ScriptedOutcome, { kind: "hang" | "throw" }>): SendOutcome {
@@ -118,9 +132,4 @@ export class FakePlatform {
     for (const waiter of this.#waiting.filter(({ least }) => this.#counted >= least)) waiter.resolve();
     this.#waiting = this.#waiting.filter(({ least }) => this.#counted < least);
   }
-}
-
-function cutOff(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -34,6 +34,8 @@ export interface TestDelivery {
   reason: string | null;
   message: string | null;
   attempts: number;
+  /** When it is attempted again, in milliseconds since 1970; null where nothing is due. */
+  nextAt: number | null;
   /** What proves that it was posted; one for each piece of a long text. */
   receipts: { part: number; platformId: string; permalink: string | null }[];
   /** What goes to the platform, in order. None on the web, whose posts are rows of the store. */
@@ -115,6 +117,7 @@ export async function readDeliveries(
       reason: row.reason,
       message: row.message_id,
       attempts: row.attempts,
+      nextAt: row.next_at,
       ...(await proofOf(db, tenant, row.id)),
     })),
   );

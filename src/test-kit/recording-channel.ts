@@ -44,6 +44,8 @@ export interface RecordingChannel extends ChannelFactory {
   posts(address?: string): PlatformPost[];
   /** Outcomes of the next attempts, each used once; after them every attempt succeeds. */
   script(...outcomes: ScriptedOutcome[]): void;
+  /** Attempts that hang end now, without an answer. */
+  release(): void;
   /** The place is gone from now on: attempts to post there are `blocked` with this reason. */
   close(address: string, reason?: string): void;
   /** Takes away or gives back the right to post there, as an operator who changes the allowlist. */
@@ -79,6 +81,7 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
     attempts: platform.attempts,
     posts: (address) => platform.posts(address),
     script: (...outcomes) => platform.script(...outcomes),
+    release: () => platform.release(),
     close: (address, reason = "the place is gone") => platform.close(address, reason),
     forbid: (pattern) => void forbidden.push(pattern),
     attempted: (count) => platform.attempted(count),
