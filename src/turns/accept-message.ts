@@ -23,6 +23,10 @@ export interface AcceptInput {
   caps: readonly DailyCap[];
   /** Posted when a cap is reached; no run is made then. */
   capReply: NewDelivery | null;
+  /** What the person is told of files that were left out, in the same commit. */
+  notices?: readonly NewDelivery[];
+  /** True: with what was left out nothing remains that an agent could answer, so no run is made. */
+  empty?: boolean;
   /** For an agent whose answers are jobs: what is posted at once, in the same commit. */
   acknowledge: NewDelivery | null;
   /** The account whose slots follow what is said, where the operator switched them on. */
@@ -63,7 +67,11 @@ export const acceptMessage = command(
     if (input.followUp === "interrupt" && head) yield* lockRun(tenant, head.id, env);
     yield* recordWhatWasSaid(input, laneSeq, env);
     if (input.slots) yield* noteSlots(tenant, place, env.now);
-    if (yield* countUse(tenant, input.caps, env.now)) return yield* refuseByCap(input, accepted, env);
+    for (const notice of input.notices ?? []) yield* recordDelivery(notice, env.now);
+    if (input.empty === true) return yield* replyOnly(input, accepted, null, env);
+    if (yield* countUse(tenant, input.caps, env.now)) {
+      return yield* replyOnly(input, accepted, input.capReply, env);
+    }
 
     const ready = run.state === "queued" && head === undefined;
     yield* recordRun({ ...run, laneSeq, ready }, env.now);
@@ -114,9 +122,16 @@ function* recordWhatWasSaid(input: AcceptInput, laneSeq: number, env: CommandEnv
   );
 }
 
-function* refuseByCap(input: AcceptInput, accepted: Accepted, env: CommandEnv): Program<AcceptOutput> {
+/** The message was answered at once, and no run was made for it. */
+function* replyOnly(
+  input: AcceptInput,
+  accepted: Accepted,
+  reply: NewDelivery | null,
+  env: CommandEnv,
+): Program<AcceptOutput> {
   const replied: Accepted = { ...accepted, run: null, stream: null, outcome: "replied" };
-  if (input.capReply) yield* recordDelivery(input.capReply, env.now);
+  if (reply) yield* recordDelivery(reply, env.now);
   if (input.key) yield* amendAnswer(input.tenant, input.key, replied);
+  env.reach("accept:before-commit");
   return { accepted: replied, posted: true, aborts: [] };
 }

@@ -23,6 +23,8 @@ export interface AnswerWordInput {
   sender: { id: string; name: string | null; principal: string | null };
   scope: string;
   locale: Locale;
+  /** What the person is told of files that were left out. */
+  notices: readonly NewDelivery[];
   /** Where and how the reply goes; its text is made here, from the ledger. */
   reply: NewDelivery;
 }
@@ -54,6 +56,7 @@ export const answerWord = command("turns.answer-word", function* (input: AnswerW
   // Before anything is posted: `stop` locks runs, and runs are locked before conversations.
   const { text, aborts } = yield* doWord(input, env);
   yield* recordWord(input, laneSeq, env);
+  for (const notice of input.notices) yield* recordDelivery(notice, env.now);
   yield* recordDelivery(withText(input.reply, text), env.now);
   env.reach("accept:before-commit");
   return { accepted, aborts };

@@ -10,7 +10,7 @@ import type { Logger } from "../kernel/logger.ts";
 import type { ReachCrashPoint } from "../kernel/crash-points.ts";
 import type { AskedAbort } from "../ledger/ask-abort.ts";
 import type { RecoveryPolicy, RunLimits } from "../ledger/run.ts";
-import { renderText, type Locale } from "../texts/render.ts";
+import { renderStoredText, renderText, type Locale } from "../texts/render.ts";
 import { acceptMessage, type AcceptInput, type FollowUp } from "./accept-message.ts";
 import { answerWord } from "./answer-word.ts";
 import type { DailyCap } from "./daily-caps.ts";
@@ -131,6 +131,7 @@ async function acceptWord(o: InboxOptions, incoming: IncomingMessage, word: Rese
     sender: { ...incoming.sender, principal: incoming.principal },
     scope: scopeOf(o.memory, incoming.place.address),
     locale: o.locale,
+    notices: leftOutNotices(o, turn, incoming),
     reply: replyPlan(o, turn, incoming.place, ""),
   });
 }
@@ -158,6 +159,9 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
     sender: person,
     followUp: o.followUp,
     caps,
+    notices: leftOutNotices(o, turn, incoming),
+    empty:
+      incoming.leftOut !== undefined && incoming.text.trim() === "" && !incoming.parts.some(saysSomething),
     capReply: caps.length > 0 ? capReply(o, turn, place, agent.name) : null,
     acknowledge: agent.background ? acknowledgement(o, turn, run, place, agent.name) : null,
     slots: o.slots,
@@ -205,6 +209,26 @@ function capReply(o: InboxOptions, turn: string, place: Place, agent: string): N
   const notice = { key: "daily_cap", values: { agent } };
   const text = renderText(o.locale, "daily_cap", { agent });
   return planDelivery({ kind: "reply", run: null, turn, place, text, notice, rule: "turn" }, o);
+}
+
+function saysSomething(part: IncomingMessage["parts"][number]): boolean {
+  return part.type !== "text" || part.text.trim() !== "";
+}
+
+/** What a channel could not take is told, one post for each reason, never dropped silently. */
+function leftOutNotices(o: InboxOptions, turn: string, incoming: IncomingMessage): NewDelivery[] {
+  const names = new Map<string, string[]>();
+  for (const { name, reason, values } of incoming.leftOut ?? []) {
+    const said = renderStoredText(o.locale, reason, values ?? {}) ?? reason;
+    names.set(said, [...(names.get(said) ?? []), name]);
+  }
+  return [...names].map(([reason, all]) => {
+    const values = { name: all.join(", "), reason };
+    const notice = { key: "parts.left_out", values };
+    const text = renderText(o.locale, "parts.left_out", values);
+    const { place } = incoming;
+    return planDelivery({ kind: "reply", run: null, turn, place, text, notice, rule: "turn" }, o);
+  });
 }
 
 function acknowledgement(

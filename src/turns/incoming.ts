@@ -1,5 +1,13 @@
 import type { MessagePart } from "../ledger/run.ts";
 import type { Place } from "../deliveries/post-message.ts";
+import type { TextKey } from "../texts/render.ts";
+
+/** Something of a message that does not reach the agent; `reason` is a text of the catalogue, with its values. */
+export interface LeftOut {
+  name: string;
+  reason: Extract<TextKey, `parts.reason.${string}`>;
+  values?: Readonly<Record<string, string | number>>;
+}
 
 /** The incoming port: what a channel hands over once it has verified and parsed an event of its platform. */
 export interface IncomingMessage {
@@ -17,8 +25,8 @@ export interface IncomingMessage {
   parts: MessagePart[];
   /** An agent that the caller named; else routes choose. */
   agent?: string;
-  /** What the channel could not take, and why; the person is told. */
-  leftOut?: { name: string; reason: string }[];
+  /** What the channel could not take, and why; the person is told in the commit that takes the rest. */
+  leftOut?: LeftOut[];
   /** The platform says that it sent this before. A first sighting is handled all the same. */
   retried?: boolean;
   /** A wish to answer anew what was answered before: a new turn, no new message of the person. */
