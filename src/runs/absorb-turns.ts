@@ -3,6 +3,7 @@ import { all, command, first } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
 import { hold } from "../ledger/end-run.ts";
 import { appendEvent } from "../ledger/events.ts";
+import { lockLane } from "../ledger/lanes.ts";
 import { noteRun } from "../ledger/note-run.ts";
 import type { Fence, RunInput } from "../ledger/run.ts";
 
@@ -43,6 +44,7 @@ export const absorbTurns = command(
   "runs.absorb-turns",
   function* (input: { fence: Fence; lane: string; agent: string; sender: string }, env) {
     const { tenant, run } = input.fence;
+    yield* lockLane(tenant, input.lane, env);
     yield* hold(input.fence);
     const taken: { id: string; text: string; parts: RunInput["parts"] }[] = [];
     for (const row of yield* all(queuedBehind, { tenant, lane: input.lane, agent: input.agent })) {
