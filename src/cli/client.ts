@@ -18,7 +18,7 @@ export interface Client {
   /** @throws WaybillError with the code that the gateway answered, `no_server`, `internal` */
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
-  /** Server-sent events until the server or the signal ends it. */
+  /** Server-sent events, after one of our own (`open`), until the server or the signal ends it. */
   events(path: string, signal: AbortSignal): AsyncGenerator<EventSourceMessage, void, undefined>;
   close(): Promise<void>;
 }
@@ -161,12 +161,21 @@ async function problemOf(response: Response): Promise<WaybillError> {
   });
 }
 
+/**
+ * The events of an answer. The first is our own `open`, when the server has begun to send: with the id at which the
+ * reader stands, if the server said one.
+ */
 async function* readEvents(asked: Promise<Response>): AsyncGenerator<EventSourceMessage, void, undefined> {
   const body = (await asked).body;
   if (!body) return;
   const ready: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (event) => void ready.push(event) });
+  let opened = false;
   for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    if (!opened) {
+      opened = true;
+      yield { event: "open", data: "", id: /^id: ?(.*)$/m.exec(text)?.[1] };
+    }
     parser.feed(text);
     yield* ready.splice(0);
   }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { version } from "../gateway/version.ts";
+import { addChat } from "./commands/chat.ts";
 import { addConfig } from "./commands/config-check.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
 import { addDev } from "./commands/dev.ts";
@@ -20,6 +21,7 @@ export function buildProgram(): Command {
   addStart(program);
   addDev(program);
   addInit(program);
+  addChat(program);
   addDoctor(program);
   addConfig(program);
   addRuns(program);

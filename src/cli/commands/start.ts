@@ -1,14 +1,11 @@
 import type { Command } from "commander";
-import { builtinConfig } from "../../gateway/builtin-config.ts";
-import type { ServerFlags, ServerSettings } from "../../gateway/environment.ts";
-import { findConfig, loadConfig } from "../../gateway/load-config.ts";
+import type { ServerFlags } from "../../gateway/environment.ts";
 import { pinoLogger, stderrSink } from "../../gateway/pino-logger.ts";
 import { serveGateway, type ServedGateway } from "../../gateway/serve-gateway.ts";
-import type { WaybillConfig } from "../../gateway/settings.ts";
 import { asWaybillError, exitCodeOf, type WaybillError } from "../../kernel/errors.ts";
-import type { Logger } from "../../kernel/logger.ts";
 import { fail } from "../output.ts";
 import { prepare } from "../prepare.ts";
+import { settingsOf } from "../run-settings.ts";
 import { addServerFlags } from "../server-flags.ts";
 import { colours } from "../terminal.ts";
 
@@ -42,7 +39,13 @@ async function start(flags: StartFlags): Promise<void> {
     colour: colours(process.stderr),
     sink,
   });
-  const config = await settingsOf(settings, log);
+  const config = await settingsOf(settings);
+  if (settings.redisUrl !== undefined) {
+    log.warn(
+      {},
+      "WAYBILL_REDIS_URL is not used by this version: streams are kept in the memory of this process",
+    );
+  }
   const leave = (code: number): void => {
     sink.flush();
     process.exit(code);
@@ -56,15 +59,6 @@ async function start(flags: StartFlags): Promise<void> {
   const { url, port } = await serving;
   const ready = { ready: true, url, port, pid: process.pid };
   process.stdout.write(flags.json ? `${JSON.stringify(ready)}\n` : `Waybill is ready: ${url}\n`);
-}
-
-async function settingsOf(settings: ServerSettings, log: Logger): Promise<WaybillConfig> {
-  const file = findConfig(settings.configFile, process.cwd());
-  if (file === null) return builtinConfig(settings, process.env);
-  if (settings.model !== undefined) {
-    log.warn({ file }, "WAYBILL_MODEL is not used: the settings file says which agents there are");
-  }
-  return (await loadConfig(file, process.cwd())).config;
 }
 
 /** First signal: a graceful stop, also of one that is still starting, and exit 0. Second signal: leave at once. */
