@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { Database } from "../../src/db/database.ts";
 import { WaybillError } from "../../src/kernel/errors.ts";
 import { askAbort, stopPlace } from "../../src/ledger/ask-abort.ts";
+import { requeueAstray } from "../../src/runs/recover-runs.ts";
 import { type Claim, LedgerHarness } from "./ledger-harness.ts";
 import { checkInvariants, snapshot, type Snapshot } from "./ledger-invariants.ts";
 
@@ -48,7 +49,7 @@ const action = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom("say" as const, "start" as const, "absorb" as const),
+      do: fc.constantFrom("say" as const, "start" as const, "absorb" as const, "forget" as const),
       node,
       pick,
     }),
@@ -145,6 +146,8 @@ export class LedgerModel {
       case "start":
       case "absorb":
         return this.#write(one.do, one.node, one.pick);
+      case "forget":
+        return this.#forget(one.node, one.pick);
       case "cancel": {
         const run = this.#runs[one.pick % this.#runs.length];
         const asked = {
@@ -217,6 +220,15 @@ export class LedgerModel {
       ["run_lost"],
       this.#ledger[what](claim).then((job) => this.#noteJob(job)),
     );
+  }
+
+  /** The answer to a claim was lost on its way: the node puts the run back, and may claim it again. */
+  async #forget(index: number, which: number): Promise<void> {
+    const claim = this.#take(index, which);
+    if (!claim) return;
+    const inHand = { has: (run: string) => run !== claim.run.id };
+    await tolerate(["run_lost"], requeueAstray(this.#ledger.services(claim.node), inHand));
+    this.#stale.push(claim);
   }
 
   #noteJob(job: unknown): void {

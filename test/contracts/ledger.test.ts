@@ -6,6 +6,7 @@ import type { Database } from "../../src/db/database.ts";
 import { askAbort, stopPlace } from "../../src/ledger/ask-abort.ts";
 import { leaveNode, renewLease } from "../../src/ledger/nodes.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../../src/ledger/note-run.ts";
+import { requeueAstray } from "../../src/runs/recover-runs.ts";
 import { eachStore, type FreshStore } from "../support/stores.ts";
 import { LedgerHarness, openLedger } from "./ledger-harness.ts";
 import { history, LedgerModel } from "./ledger-model.ts";
@@ -82,6 +83,21 @@ eachStore((store) => {
       expect(await ledger.claim(gone)).toEqual([]);
       expect(await ledger.claim(alive)).toHaveLength(1);
     });
+  });
+
+  test("a run that the same node has claimed again is lost to its older claim", async () => {
+    const ledger = new LedgerHarness(db);
+    const node = await ledger.register();
+    await ledger.accept({ lane: "a" });
+    const [older] = await ledger.claim(node);
+    await requeueAstray(ledger.services(node), { has: () => false });
+    const [newer] = await ledger.claim(node);
+    if (!older || !newer) throw new Error("nothing was claimed");
+    expect(newer.run.id).toBe(older.run.id);
+    await expect(ledger.finish(older, "completed")).rejects.toMatchObject({ code: "run_lost" });
+    await expect(ledger.say(older)).rejects.toMatchObject({ code: "run_lost" });
+    await ledger.finish(newer, "completed");
+    expect(await ledger.run(newer.run.id)).toMatchObject({ state: "completed", attempts: 2 });
   });
 
   describe("a node whose lease ran out", () => {
