@@ -14,6 +14,7 @@ import { feedRoutes } from "./routes/feed.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { openapiRoute } from "./routes/openapi.ts";
+import { pageRoute } from "./routes/page.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { streamRoutes } from "./routes/streams.ts";
@@ -45,6 +46,7 @@ export function createApp(ports: HttpPorts): HttpApp {
   chatRoutes(routes, ports, sse);
   whyRoutes(routes, ports);
   openapiRoute(routes, ports);
+  pageRoute(routes, ports);
   channelRoutes(routes, ports);
   refuseOtherMethods(routes);
   app.notFound((c) => problemOf(notFound(c), c));

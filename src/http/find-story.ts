@@ -78,7 +78,10 @@ async function findEntry(ports: HttpPorts, asked: string): Promise<Entry | null>
     case "msg": {
       const found = await entryOfMessage(ports, await readMessage(db, tenant, asked));
       if (found) return found;
+      break;
     }
+    default:
+      break;
   }
   const run = await readRunOfStream(db, tenant, asked);
   return run ? { found: "stream", run } : findPost(ports, asked);

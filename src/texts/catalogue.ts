@@ -88,6 +88,26 @@ help (or /help): this text`,
   "parts.reason.agent": "this agent takes text only",
 
   "preview.working": "… working",
+
+  // the page that the server shows while there is no console
+  "page.lead":
+    "Waybill puts agents where people talk. This server is running; you can talk to its agent here.",
+  "page.conversation": "Conversation",
+  "page.message": "Your message",
+  "page.send": "Send",
+  "page.stop": "Stop",
+  "page.you": "You",
+  "page.agent": "Agent",
+  "page.working": "An answer is being written.",
+  "page.lost": "The connection was lost. Trying again.",
+  "page.refused": "This was not taken:",
+  "page.token": "Access token",
+  "page.token_needed": "This server asks for its access token.",
+  "page.token_use": "Use token",
+  "page.links": "More",
+  "page.api": "What the API offers",
+  "page.runs": "Runs",
+  "page.deliveries": "Deliveries",
 } as const satisfies Record<string, Text>;
 
 export type TextKey = keyof typeof en;
@@ -158,4 +178,23 @@ help (또는 /help): 이 안내를 보여 줍니다`,
   "parts.reason.agent": "이 에이전트는 텍스트만 받음",
 
   "preview.working": "… 작업 중",
+
+  "page.lead":
+    "Waybill은 사람들이 대화하는 곳에 에이전트를 연결합니다. 서버가 실행 중이며 여기에서 에이전트와 대화할 수 있습니다.",
+  "page.conversation": "대화",
+  "page.message": "메시지",
+  "page.send": "보내기",
+  "page.stop": "중지",
+  "page.you": "나",
+  "page.agent": "에이전트",
+  "page.working": "답변을 작성하고 있습니다.",
+  "page.lost": "연결이 끊어져 다시 시도합니다.",
+  "page.refused": "메시지를 보내지 못했습니다:",
+  "page.token": "액세스 토큰",
+  "page.token_needed": "이 서버를 사용하려면 액세스 토큰이 필요합니다.",
+  "page.token_use": "토큰 사용",
+  "page.links": "더 보기",
+  "page.api": "API 설명",
+  "page.runs": "실행 목록",
+  "page.deliveries": "전달 목록",
 };
