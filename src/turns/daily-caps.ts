@@ -28,17 +28,20 @@ function dayOf(now: number): string {
 }
 
 /**
- * Counts one run for each cap. Part of a larger command.
+ * Counts one run for each cap, if none of them is used up; what is refused counts for nobody, or one sender could use up
+ * an agent's day for all. Part of a larger command.
  * @returns true if one of them is used up: the run must not be made
  */
 export function* countUse(tenant: string, caps: readonly DailyCap[], now: number): Program<boolean> {
-  let over = false;
-  for (const cap of caps) {
-    const used = yield* first(count, { tenant, day: dayOf(now), subject: cap.subject, runs: 1, tokens: 0 });
-    if (cap.runs !== undefined && (used?.runs ?? 0) > cap.runs) over = true;
-    if (cap.tokens !== undefined && (used?.tokens ?? 0) >= cap.tokens) over = true;
+  const day = dayOf(now);
+  for (const { subject, ...cap } of caps) {
+    // Adding nothing takes the row: from here to the commit nobody else counts on it.
+    const used = yield* first(count, { tenant, day, subject, runs: 0, tokens: 0 });
+    if (cap.runs !== undefined && (used?.runs ?? 0) >= cap.runs) return true;
+    if (cap.tokens !== undefined && (used?.tokens ?? 0) >= cap.tokens) return true;
   }
-  return over;
+  for (const { subject } of caps) yield* all(count, { tenant, day, subject, runs: 1, tokens: 0 });
+  return false;
 }
 
 /** Counts the tokens of a run that has ended. Part of a larger command. */
