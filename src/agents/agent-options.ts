@@ -9,7 +9,7 @@ export interface AgentOptions {
   background?: boolean;
   /** What to do with a run that a dead process left. Default `notify`. */
   recovery?: RecoveryPolicy;
-  /** Limits of one run; the gateway's own limits hold as well. */
+  /** Limits of one run; they win over the gateway's own, which hold where none is given here. */
   limits?: RunLimits;
   /** True if the agent takes follow-ups (`ctx.takeSteering()`) while it runs. */
   steerable?: boolean;

@@ -161,6 +161,7 @@ function runServices(
     crossPost: config.crossPost ?? [],
     memory: config.memory ?? "conversation",
     memoryWindow: config.memoryWindow ?? 40,
+    runLimits: config.limits?.run ?? {},
     answerLimit: config.limits?.answerCharacters ?? 1_000_000,
     abortGraceMs: 2_000,
     followUp: config.followUp ?? "queue",
@@ -231,7 +232,7 @@ function inboxOptions(
     route,
     agent(name) {
       const { version, background, recovery, limits } = s.agents.get(name);
-      return { name, version, background, recovery, limits: { ...config.limits?.run, ...limits } };
+      return { name, version, background, recovery, limits: { ...s.runLimits, ...limits } };
     },
     memory: s.memory,
     followUp: s.followUp,
@@ -255,8 +256,9 @@ function inboxOptions(
 
 /** The cause is stored; now the signal: here at once, on other nodes through a notification or their next beat. */
 function signalAborts(db: Database, executor: Executor, s: RunServices, aborts: readonly AskedAbort[]): void {
-  for (const { run, how } of aborts) {
+  for (const { run, address, how } of aborts) {
     if (how === "asked" && !executor.abort(run, "cancel")) db.notify(`abort ${run}`);
+    if (how === "cancelled") s.hear.runChanged(run, address, "cancelled");
   }
   if (aborts.some((one) => one.how === "cancelled")) s.hear.runsReady();
 }

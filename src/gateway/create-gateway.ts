@@ -86,6 +86,16 @@ export class RunningGateway {
     const parts = await buildParts(this.#config, this.#options, (error) => this.#fatal(error));
     this.#parts = parts;
     for (const warning of warnings) parts.services.log.warn({}, warning);
+    try {
+      await this.#begin(parts);
+    } catch (error) {
+      // Whoever tries again, or another process, must find the store free.
+      await this.stop(0);
+      throw error;
+    }
+  }
+
+  async #begin(parts: Parts): Promise<void> {
     const { db, services, boot, host, leaseMs, executor } = parts;
     const node = {
       tenant: services.tenant,
@@ -115,8 +125,8 @@ export class RunningGateway {
       db,
       clock: services.clock,
       log: services.log,
-      onAborts: (runs) => {
-        for (const run of runs) executor.abort(run, "cancel");
+      onAborts: (asked) => {
+        for (const { run, cause } of asked) executor.abort(run, cause);
       },
       onLost: (forGood) => {
         executor.loseAll();

@@ -2,6 +2,7 @@ import type { Database } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 import { renewLease } from "../ledger/nodes.ts";
+import type { AbortCause } from "../ledger/run.ts";
 
 export interface HeartbeatOptions {
   tenant: string;
@@ -11,7 +12,7 @@ export interface HeartbeatOptions {
   clock: Clock;
   log: Logger;
   /** Runs of this node that somebody, perhaps through another node, asked to end. */
-  onAborts(runs: readonly string[]): void;
+  onAborts(asked: readonly { run: string; cause: AbortCause }[]): void;
   /** The lease is gone or about to be: whatever runs here must stop, since another node may take it over. */
   onLost(forGood: boolean): void;
   /** Called with every beat: the time to look for nodes that died. */

@@ -10,7 +10,7 @@ import { isTerminal, type AbortCause, type RunState } from "./run.ts";
 const findRun = statement<{ tenant: string; run: string }>()((k, p) =>
   k
     .selectFrom("runs")
-    .select(["id", "state", "lane"])
+    .select(["id", "state", "lane", "reply_to"])
     .where("tenant_id", "=", p.tenant)
     .where("id", "=", p.run),
 );
@@ -18,7 +18,7 @@ const findRun = statement<{ tenant: string; run: string }>()((k, p) =>
 const liveAt = statement<{ tenant: string; address: string }>()((k, p) =>
   k
     .selectFrom("runs")
-    .select(["id", "state", "fence"])
+    .select(["id", "state", "reply_to"])
     .where("tenant_id", "=", p.tenant)
     .where("reply_to", "=", p.address)
     .where(sql<boolean>`finished_at is null`)
@@ -33,11 +33,13 @@ const storeCause = statement<{ tenant: string; run: string; cause: string; reaso
     .where("id", "=", p.run)
     .where(sql<boolean>`state in ('running', 'waiting')`)
     .where("abort_cause", "is", null)
-    .returning(["event_seq", "fence"]),
+    .returning(["event_seq", "reply_to"]),
 );
 
 export interface AskedAbort {
   run: string;
+  /** Where its answer was due. */
+  address: string;
   /** `cancelled`: it had not started and is cancelled now. `asked`: the cause is stored; give the signal. */
   how: "cancelled" | "asked" | "ended";
 }
@@ -45,16 +47,17 @@ export interface AskedAbort {
 /** Stores the cause before anybody gives the signal, so that whatever is thrown afterwards maps to the right state. */
 function* abort(
   tenant: string,
-  run: { id: string; state: string },
+  run: { id: string; state: string; reply_to: string },
   cause: AbortCause,
   reason: string,
   env: CommandEnv,
 ): Program<AskedAbort> {
-  if (yield* cancelBeforeStart(tenant, run.id, reason, cause, env)) return { run: run.id, how: "cancelled" };
+  const asked = { run: run.id, address: run.reply_to };
+  if (yield* cancelBeforeStart(tenant, run.id, reason, cause, env)) return { ...asked, how: "cancelled" };
   const row = yield* first(storeCause, { tenant, run: run.id, cause, reason });
   if (row) yield* appendEvent(tenant, run.id, row.event_seq, "abort_asked", { cause, reason }, env.now);
   // Already asked counts as asked: the signal may be given twice, the first cause stays.
-  return { run: run.id, how: isTerminal(run.state as RunState) ? "ended" : "asked" };
+  return { ...asked, how: isTerminal(run.state as RunState) ? "ended" : "asked" };
 }
 
 /**
@@ -110,5 +113,5 @@ export function* interruptRun(tenant: string, run: string, env: CommandEnv): Pro
     { cause: "cancel", reason: "newer_message" },
     env.now,
   );
-  return { run, how: "asked" };
+  return { run, address: row.reply_to, how: "asked" };
 }

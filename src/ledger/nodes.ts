@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { all, command, first } from "../db/command.ts";
 import { statement } from "../db/statement.ts";
+import type { AbortCause } from "./run.ts";
 
 /**
  * A node has one lease per boot, renewed by one heartbeat, however many runs it has. On Postgres `env.now` is the
@@ -45,7 +46,7 @@ const renew = statement<{ tenant: string; boot: string; until: number }>()((k, p
 const abortsFor = statement<{ tenant: string; boot: string }>()((k, p) =>
   k
     .selectFrom("runs")
-    .select(["id", "fence", "abort_cause"])
+    .select(["id", "abort_cause"])
     .where("tenant_id", "=", p.tenant)
     .where(sql<boolean>`finished_at is null and state in ('running', 'waiting')`)
     .where("owner", "=", p.boot)
@@ -96,7 +97,10 @@ export const renewLease = command(
       until: env.now + input.leaseMs,
     });
     const aborts = yield* all(abortsFor, { tenant: input.tenant, boot: input.boot });
-    return { renewed: row !== undefined, aborts: aborts.map((run) => run.id) };
+    return {
+      renewed: row !== undefined,
+      aborts: aborts.map((run) => ({ run: run.id, cause: run.abort_cause as AbortCause })),
+    };
   },
 );
 

@@ -10,9 +10,11 @@ const TOLD = 5;
  * @param runs of one place, live ones first, as `readPlaceRuns` gives them
  */
 export function sayStatus(runs: readonly RunRecord[], now: number, locale: Locale): string {
-  if (runs.length === 0) return renderText(locale, "status.none", {});
-  const live = runs.filter((run) => run.finishedAt === null);
-  const told = live.length > 0 ? live : runs.slice(0, 1);
+  // A message that a run took in while it ran is answered there; its own run is no story of its own.
+  const own = runs.filter((run) => run.reason !== "steered");
+  if (own.length === 0) return renderText(locale, "status.none", {});
+  const live = own.filter((run) => run.finishedAt === null);
+  const told = live.length > 0 ? live : own.slice(0, 1);
   return told
     .slice(0, TOLD)
     .map((run) => sayRun(run, now, locale))

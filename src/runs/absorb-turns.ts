@@ -46,7 +46,7 @@ export const absorbTurns = command(
     const { tenant, run } = input.fence;
     yield* lockLane(tenant, input.lane, env);
     yield* hold(input.fence);
-    const taken: { id: string; text: string; parts: RunInput["parts"] }[] = [];
+    const taken: { run: string; id: string; text: string; parts: RunInput["parts"] }[] = [];
     for (const row of yield* all(queuedBehind, { tenant, lane: input.lane, agent: input.agent })) {
       const asked = JSON.parse(row.input_json) as RunInput;
       if (row.agent !== input.agent || asked.sender.id !== input.sender) break;
@@ -61,7 +61,7 @@ export const absorbTurns = command(
         env.now,
       );
       yield* noteRun(input.fence, "steered", { from: row.id }, env.now);
-      taken.push({ id: asked.message ?? row.id, text: asked.text, parts: asked.parts });
+      taken.push({ run: row.id, id: asked.message ?? row.id, text: asked.text, parts: asked.parts });
     }
     return taken;
   },

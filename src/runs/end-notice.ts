@@ -50,10 +50,14 @@ export function outcomeOfCause(cause: AbortCause): Outcome {
 export function outcomeOfError(thrown: unknown): Outcome {
   const isOurs = thrown instanceof WaybillError;
   const error = asWaybillError(thrown);
-  const said = isOurs
-    ? error.message
-    : thrown instanceof Error
-      ? `${thrown.name}: ${thrown.message}`
-      : String(thrown);
+  const said = isOurs ? error.message : sayThrown(thrown);
   return { state: "failed", reason: isOurs ? error.code : "agent_failed", detail: redact(said) };
+}
+
+function sayThrown(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  } catch {
+    return "something that cannot be shown as text";
+  }
 }

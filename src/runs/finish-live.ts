@@ -4,6 +4,7 @@ import { asWaybillError } from "../kernel/errors.ts";
 import type { EndState } from "../ledger/end-run.ts";
 import { readRun } from "../ledger/read-runs.ts";
 import { isTerminal } from "../ledger/run.ts";
+import type { MemoryItem } from "../turns/memory.ts";
 import { noticeOf, noticeText, type Outcome } from "./end-notice.ts";
 import { finishRun, type FinishInput, type FinishOutput } from "./finish-run.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -47,7 +48,7 @@ function finishInput(
     delivery,
     removePreview: live.preview === null ? null : { delivery: live.preview, op: s.ids.next("op"), place },
     scope: run.scope,
-    question: run.parent === null ? questionOf(run.replyTo, run.turn, input) : null,
+    questions: questionsOf(live),
     answer: isAnswer ? ownMemory(live, delivery.message.id, live.text) : null,
     tokenSubjects: s.countsTokens
       ? [`sender:${place.channel}:${place.account}/${input.sender.id}`, `agent:${run.agent}`]
@@ -55,12 +56,15 @@ function finishInput(
   };
 }
 
+function questionsOf(live: LiveRun): MemoryItem[] {
+  const { parent, replyTo, turn, input } = live.run;
+  if (parent !== null) return [];
+  const taken = live.steered.map((one) => ({ ...input, text: one.text, parts: one.parts, message: one.id }));
+  return [input, ...taken].map((asked) => questionOf(replyTo, turn, asked));
+}
+
 /** What a person asked, as their conversation's memory keeps it. */
-export function questionOf(
-  address: string,
-  turn: string,
-  input: LiveRun["run"]["input"],
-): FinishInput["question"] {
+export function questionOf(address: string, turn: string, input: LiveRun["run"]["input"]): MemoryItem {
   const onlyText = input.parts.every((part) => part.type === "text");
   return {
     role: "user",
@@ -143,5 +147,6 @@ function tell(s: RunServices, live: LiveRun, input: FinishInput, finished: Finis
   if (finished.postSeq !== null) s.hear.posted(address);
   if (input.delivery?.mode === "outbox" || input.removePreview) s.hear.opsAdded();
   if (finished.ready !== null || finished.released.length > 0) s.hear.runsReady();
+  for (const job of finished.cancelled) s.hear.runChanged(job, address, "cancelled");
   s.hear.runChanged(live.run.id, address, finished.state);
 }

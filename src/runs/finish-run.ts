@@ -1,7 +1,15 @@
 import { command, type CommandEnv, type Program } from "../db/command.ts";
 import { addOp, recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
 import type { Place } from "../deliveries/post-message.ts";
-import { cancelJobs, endRun, hold, releaseJobs, type EndState, type HeldRun } from "../ledger/end-run.ts";
+import {
+  cancelJobs,
+  endRun,
+  hold,
+  releaseJobs,
+  type EndState,
+  type HeldRun,
+  type RunEnd,
+} from "../ledger/end-run.ts";
 import { lockLane } from "../ledger/lanes.ts";
 import type { Fence } from "../ledger/run.ts";
 import { countTokens } from "../turns/daily-caps.ts";
@@ -24,7 +32,8 @@ export interface FinishInput {
   /** A preview that nothing will be edited into, and so goes away. */
   removePreview: { delivery: string; op: string; place: Place } | null;
   scope: string;
-  question: MemoryItem | null;
+  /** What a person asked: the run's own message, then those that it took in while it ran. */
+  questions: MemoryItem[];
   answer: MemoryItem | null;
   tokenSubjects: string[];
 }
@@ -50,17 +59,19 @@ export const finishRun = command(
     if (input.lane !== null) yield* lockLane(fence.tenant, input.lane, env);
     const held = yield* hold(fence, input.takeOver);
     // A cancel that was stored before this commit wins: a late result never turns a cancelled run into a completed one.
-    const cancelled =
-      (held.abortCause === "cancel" || held.abortCause === "parent") && input.state !== "cancelled";
-    const state = cancelled ? "cancelled" : input.state;
+    const asked = held.abortCause === "cancel" || held.abortCause === "parent";
+    const cancelled = asked && input.state !== "cancelled";
+    const state = asked ? "cancelled" : input.state;
     const delivery = cancelled ? null : input.delivery;
 
     const posted = delivery ? yield* recordDelivery(delivery, env.now) : null;
     if (!delivery) yield* takePreviewAway(input, env);
-    if (input.question) yield* remember(fence.tenant, input.scope, input.question, env.now);
+    for (const question of input.questions) yield* remember(fence.tenant, input.scope, question, env.now);
     if (input.answer && !cancelled) yield* remember(fence.tenant, input.scope, input.answer, env.now);
     const jobs = yield* settleJobs(input, state, delivery, env);
-    const ready = yield* end(input, held, state, cancelled, delivery, env);
+    const reason = asked ? (held.reason ?? held.abortCause) : input.reason;
+    const detail = cancelled ? null : input.detail;
+    const ready = yield* end(input, held, { state, reason, detail }, delivery, env);
     const tokens = (input.usage?.inputTokens ?? 0) + (input.usage?.outputTokens ?? 0);
     if (tokens > 0) yield* countTokens(fence.tenant, input.tokenSubjects, tokens, env.now);
     env.reach("finish:before-commit");
@@ -71,8 +82,7 @@ export const finishRun = command(
 function* end(
   input: FinishInput,
   held: HeldRun,
-  state: EndState,
-  cancelled: boolean,
+  how: Pick<RunEnd, "state" | "reason" | "detail">,
   delivery: NewDelivery | null,
   env: CommandEnv,
 ): Program<string | null> {
@@ -80,9 +90,7 @@ function* end(
     input.fence,
     held,
     {
-      state,
-      reason: cancelled ? (held.reason ?? held.abortCause) : input.reason,
-      detail: cancelled ? null : input.detail,
+      ...how,
       usage: input.usage,
       postedIn: delivery?.mode === "posted" ? delivery.place.address : null,
       bumpFence: input.takeOver,

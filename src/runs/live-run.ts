@@ -23,6 +23,8 @@ export class LiveRun {
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0, steps: 0 };
   /** Targets that were refused; each later delivery of this run tells of them. */
   readonly rejected: Rejected[] = [];
+  /** Messages that came while it ran and that it answers too. */
+  readonly steered: { id: string; text: string; parts: MessagePart[] }[] = [];
   cause: AbortCause | null = null;
   silent = false;
   ended = false;

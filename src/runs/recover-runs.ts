@@ -200,8 +200,9 @@ async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued
       await s.db.do(requeueRun, { fence });
       return "requeued";
     }
-    const { state } = await s.db.do(finishRun, lostEnd(s, run, fence));
+    const { state, cancelled } = await s.db.do(finishRun, lostEnd(s, run, fence));
     s.hear.posted(run.reply_to);
+    for (const job of cancelled) s.hear.runChanged(job, run.reply_to, "cancelled");
     s.hear.runChanged(run.id, run.reply_to, state);
     return "ended";
   } catch (error) {
@@ -245,7 +246,7 @@ function lostEnd(s: RunServices, run: LostRun, fence: Fence) {
     delivery,
     removePreview: run.preview === null ? null : { delivery: run.preview, op: s.ids.next("op"), place },
     scope: run.scope,
-    question: run.parent_run === null ? questionOf(run.reply_to, run.turn_id, input) : null,
+    questions: run.parent_run === null ? [questionOf(run.reply_to, run.turn_id, input)] : [],
     answer: null,
     tokenSubjects: [],
   };

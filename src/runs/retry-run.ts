@@ -69,7 +69,7 @@ export async function retryRun(s: RunServices, id: string): Promise<AcceptOutput
       replyTo: old.replyTo,
       scope: scopeOf(s.memory, old.replyTo),
       input,
-      limits: agent.limits,
+      limits: { ...s.runLimits, ...agent.limits },
     },
   });
 }

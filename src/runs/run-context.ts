@@ -1,4 +1,4 @@
-import type { AgentInput, JsonValue, RunContext, RunFact } from "../agents/agent.ts";
+import type { AgentInput, JsonValue, MessagePart, RunContext, RunFact } from "../agents/agent.ts";
 import { parseAddress } from "../address/address.ts";
 import type { ConversationKind } from "../address/kind.ts";
 import { chooseDestination } from "../deliveries/choose-destination.ts";
@@ -51,22 +51,33 @@ export function runContext(s: RunServices, live: LiveRun, known: Known): RunCont
       data: (name, value, options) => live.appendData(name, value, options?.id),
       merge: (chunks) => mergeChunks(live, chunks),
     },
-    say: (text) => say(s, live, text),
-    send: (to, text) => send(s, live, to, text),
-    progress: (text, percent) => progress(s, live, text, percent),
-    start: (agent, job) => start(s, live, agent, job),
-    status: ({ run: id }) => status(s, live, id),
-    checkpoint: async (value) => {
-      live.checkLive();
-      await s.db.do(storeCheckpoint, { fence: live.fence, value: JSON.stringify(value) });
-    },
+    say: (text) => guarded(say(s, live, text)),
+    send: (to, text) => guarded(send(s, live, to, text)),
+    progress: (text, percent) => guarded(progress(s, live, text, percent)),
+    start: (agent, job) => guarded(start(s, live, agent, job)),
+    status: ({ run: id }) => guarded(status(s, live, id)),
+    checkpoint: (value) => guarded(checkpoint(s, live, value)),
     resumedFrom: run.checkpoint === null ? null : (JSON.parse(run.checkpoint) as JsonValue),
     silent: () => {
       live.silent = true;
     },
     use: (usage) => live.use(usage, run.limits),
-    takeSteering: () => takeSteering(s, live),
+    takeSteering: () => guarded(takeSteering(s, live)),
   };
+}
+
+/**
+ * An agent that does not wait for what it asked for (`void ctx.say(...)`) and whose run has ended meanwhile would end the
+ * whole process with a rejection that nobody handles. Who awaits it is told all the same.
+ */
+function guarded<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
+}
+
+async function checkpoint(s: RunServices, live: LiveRun, value: JsonValue): Promise<void> {
+  live.checkLive();
+  await s.db.do(storeCheckpoint, { fence: live.fence, value: JSON.stringify(value) });
 }
 
 function checkText(field: string, text: unknown): asserts text is string {
@@ -220,7 +231,7 @@ async function start(
       replyTo: run.replyTo,
       scope: run.scope,
       input: { ...run.input, text: asked.text, parts },
-      limits: job.limits,
+      limits: { ...s.runLimits, ...job.limits },
     },
   });
   s.hear.runChanged(id, run.replyTo, "staged");
@@ -241,5 +252,9 @@ async function takeSteering(s: RunServices, live: LiveRun): ReturnType<RunContex
   const { run } = live;
   if (s.followUp !== "steer" || !run.foreground || !s.agents.get(run.agent).steerable) return [];
   const asked = { fence: live.fence, lane: run.lane, agent: run.agent, sender: run.input.sender.id };
-  return (await s.db.do(absorbTurns, asked)) as Awaited<ReturnType<RunContext["takeSteering"]>>;
+  const taken = await s.db.do(absorbTurns, asked);
+  const messages = taken.map(({ id, text, parts }) => ({ id, text, parts: parts as MessagePart[] }));
+  live.steered.push(...messages);
+  for (const one of taken) s.hear.runChanged(one.run, run.replyTo, "cancelled");
+  return messages;
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { ReachCrashPoint } from "../kernel/crash-points.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
-import type { RunState } from "../ledger/run.ts";
+import type { RunLimits, RunState } from "../ledger/run.ts";
 import type { StreamStore } from "../streams/stream.ts";
 import type { Locale } from "../texts/render.ts";
 
@@ -31,6 +31,8 @@ export interface RunServices {
   memory: "conversation" | "shared";
   /** Items of memory that a run is given. */
   memoryWindow: number;
+  /** Limits of each run; an agent's own win. */
+  runLimits: RunLimits;
   /** Characters of one answer at most. */
   answerLimit: number;
   /** Milliseconds that an aborted agent has to end by itself. */
