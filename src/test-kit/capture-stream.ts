@@ -1,4 +1,5 @@
-import type { Chunk, StreamStore } from "../streams/stream.ts";
+import type { StreamSource } from "../http/stream-source.ts";
+import type { Chunk } from "../streams/stream.ts";
 
 /** What a reader of a run's stream has been given so far. */
 export interface CapturedStream {
@@ -18,12 +19,8 @@ export interface CapturedStream {
   leave(): void;
 }
 
-/** Reads one stream of a log until it ends or the reader leaves. */
-export function captureStream(
-  streams: StreamStore,
-  where: { root: string; stream: string },
-  after: number,
-): CapturedStream {
+/** Reads a stream until it ends or the reader leaves. */
+export function captureStream(source: StreamSource, after: number): CapturedStream {
   const abort = new AbortController();
   const waiting = new Set<{ wanted: (chunk: Chunk) => boolean; resolve: (chunk: Chunk) => void }>();
   const chunks: Chunk[] = [];
@@ -53,8 +50,7 @@ export function captureStream(
     leave: () => abort.abort(),
   };
   captured.ended = (async () => {
-    const options = { after, stream: where.stream, signal: abort.signal, reader: "test" };
-    for await (const batch of streams.read(where.root, options)) {
+    for await (const batch of source.read({ after, signal: abort.signal, reader: "test" })) {
       for (const event of batch.events) hear(event.chunk);
       captured.next = batch.next;
     }

@@ -34,6 +34,9 @@ export interface ReceiveOptions {
   id?: string;
   agent?: string;
   parts?: IncomingMessage["parts"];
+  leftOut?: IncomingMessage["leftOut"];
+  /** The platform says that it sent this before. */
+  retried?: boolean;
 }
 
 /** A channel whose platform is this object: nothing goes over a network, and everything is recorded. */
@@ -88,6 +91,7 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
     receive(conversation, text, how = {}) {
       if (!ports) throw new TypeError(`The channel ${kind} is not connected: give it to testGateway first.`);
       received += 1;
+      const { agent, leftOut, retried } = how;
       const address: Address = { channel: kind, account, conversation, thread: how.thread ?? null };
       return ports.inbox.accept({
         place: placeOf(address, how.kind ?? "dm"),
@@ -96,7 +100,9 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
         principal: null,
         text,
         parts: how.parts ?? [{ type: "text", text }],
-        ...(how.agent === undefined ? {} : { agent: how.agent }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(leftOut === undefined ? {} : { leftOut }),
+        ...(retried === undefined ? {} : { retried }),
       });
     },
   };

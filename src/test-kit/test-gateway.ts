@@ -9,6 +9,8 @@ import { placeOf } from "../deliveries/plan-delivery.ts";
 import { listConversations, type ConversationRecord } from "../deliveries/read-conversations.ts";
 import type { RetrySettings } from "../deliveries/outbox.ts";
 import type { Parts } from "../gateway/build.ts";
+import { httpPorts } from "../gateway/http-ports.ts";
+import { openSource } from "../http/stream-source.ts";
 import { RunningGateway } from "../gateway/create-gateway.ts";
 import type { GatewayOptions } from "../gateway/options.ts";
 import type { WaybillConfig } from "../gateway/settings.ts";
@@ -35,6 +37,8 @@ import { recordingLogger, type LogLine } from "./recording-logger.ts";
 /** Attempts to deliver come quickly after one another, so that a test need not wait. */
 const quickRetry: Partial<RetrySettings> = { attempts: 5, firstMs: 1, mostMs: 20 };
 
+const LONG_LEASE_MS = 30 * 24 * 3_600_000;
+
 export interface SayOptions {
   /** Conversation of the web channel. Default `chat`. */
   conversation?: string;
@@ -50,6 +54,8 @@ export interface SayOptions {
   id?: string;
   agent?: string;
   parts?: MessagePart[];
+  /** What the channel could not take, and why; the person is told. */
+  leftOut?: IncomingMessage["leftOut"];
   /** Answer anew what was asked before: a new turn without a new message. */
   regenerate?: boolean;
 }
@@ -90,7 +96,9 @@ export class TestGateway implements AsyncDisposable {
     this.#folder = folder;
     this.clock = options.clock ?? null;
     const retry = { ...quickRetry, ...options.retry };
-    this.#options = { dataDir: folder, log: recordingLogger(this.logs), ...options, retry };
+    // A jump of a manual clock must not look like a process that slept through its lease.
+    const lease = options.clock ? { leaseMs: LONG_LEASE_MS } : {};
+    this.#options = { dataDir: folder, log: recordingLogger(this.logs), ...lease, ...options, retry };
     this.#running = this.#start();
   }
 
@@ -151,7 +159,7 @@ export class TestGateway implements AsyncDisposable {
   }
 
   #incoming(text: string, options: SayOptions): IncomingMessage {
-    const { conversation = "chat", thread = null, sender = "tester", regenerate } = options;
+    const { conversation = "chat", thread = null, sender = "tester", agent, leftOut, regenerate } = options;
     const address =
       options.address === undefined
         ? { channel: "web", account: webAccount, conversation, thread }
@@ -167,7 +175,8 @@ export class TestGateway implements AsyncDisposable {
       principal: null,
       text,
       parts: options.parts ?? [{ type: "text", text }],
-      ...(options.agent === undefined ? {} : { agent: options.agent }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(leftOut === undefined ? {} : { leftOut }),
       ...(regenerate === undefined ? {} : { regenerate }),
     };
   }
@@ -254,9 +263,10 @@ export class TestGateway implements AsyncDisposable {
 
   /** Reads the stream of a run, as a browser does; `after` is an offset to resume after. */
   async stream(run: string, after = 0): Promise<CapturedStream> {
-    const { services } = await this.#parts();
-    const { stream, streamRoot } = await this.run(run);
-    return captureStream(services.streams, { root: streamRoot, stream }, after);
+    const parts = await this.#parts();
+    const { stream } = await this.run(run);
+    const source = await openSource(httpPorts(parts), stream, parts.services.locale);
+    return captureStream(source, after);
   }
 
   /** Asks a run to end. @throws WaybillError `unknown_run`, `run_finished` */
