@@ -83,8 +83,9 @@ eachStore((store) => {
         { numRuns: 15 },
       );
       chat.script({ kind: "hang" });
+      const hanging = chat.attempted(chat.attempts.length + 1);
       await t.send(room, "hangs");
-      await chat.attempted(chat.attempts.length + 1);
+      await hanging;
       await t.say("meanwhile", { address: "chat:test/other" });
       expect(chat.posts("chat:test/other").map(({ text }) => text)).toEqual(["You said: meanwhile"]);
       chat.release();
