@@ -167,7 +167,7 @@ export class LedgerHarness {
       delivery: kind === null ? null : this.plan(kind, run.id, run.turn, place, `${run.id} ${how}`),
       removePreview: null,
       scope: run.scope,
-      question: null,
+      questions: [],
       answer: null,
       tokenSubjects: [],
     });
