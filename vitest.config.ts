@@ -41,6 +41,7 @@ export default defineConfig(async () => ({
       project("contracts", ["test/contracts/**/*.test.ts"]),
       project("spec", ["test/spec/**/*.test.ts"]),
       project("crash", ["test/crash/**/*.test.ts"], 120_000),
+      project("cli", ["test/cli/**/*.test.ts"], 60_000),
       project("browser", ["test/browser/**/*.test.ts"], 120_000),
       project("long", [`src/${longTests}`, `test/${longTests}`], 900_000, []),
     ],

@@ -103,6 +103,7 @@ function stagesOf(long: boolean): Stage[] {
   if (has("test/contracts/**/*.test.ts")) stages.push(tests("contracts", "contracts"));
   if (has("test/spec/**/*.test.ts")) stages.push(tests("scenarios", "spec"));
   if (has("test/crash/**/*.test.ts")) stages.push(tests("crash", "crash"));
+  if (has("test/cli/**/*.test.ts")) stages.push(tests("commands", "cli"));
   if (has("test/browser/**/*.test.ts")) stages.push(tests("browser", "browser"));
   if (has("src/cli/main.ts")) stages.push(tool("package", ["scripts/package-check.ts"]));
   return stages;

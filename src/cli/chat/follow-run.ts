@@ -59,6 +59,10 @@ function show(screen: Screen, followed: Followed, chunk: StreamEvent["chunk"]): 
       // What was committed is not what was streamed; the message says it whole.
       followed.text = "";
       return;
+    case "data-stream-end":
+      // Who was stopped is told no more than that; every other end leaves a message.
+      if (data["state"] === "cancelled") screen.note("(stopped)");
+      return;
     case "data-progress":
       screen.status(progressOf(data));
       return;
