@@ -13,6 +13,8 @@ export interface ChannelPorts {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  /** True if this is the only account of its kind, so that a request need not name it. */
+  alone?: boolean;
 }
 
 /**
@@ -27,7 +29,10 @@ export interface Channel {
   readonly sender: Sender;
   /** True, or why this sender may not speak here. Asked first of all; the reason stands in the denial record. */
   authorize(incoming: IncomingMessage): true | string;
-  /** Requests below `/channels/{kind}/`. The channel verifies its own signatures. */
+  /**
+   * Requests below `/channels/{kind}/`. The channel verifies its own signatures.
+   * @throws WaybillError answered as a problem; with `not_found` and `invalid_signature` the next account is asked
+   */
   handle?(request: Request): Promise<Response>;
   start?(): Promise<void>;
   stop?(): Promise<void>;

@@ -51,7 +51,7 @@ export function planDelivery(
   // A channel may have gone from the settings since it was asked there; the run ends all the same.
   const refusal = sender ? context.allows(wish.place) : `no channel ${wish.place.channel} is configured`;
   const mode = refusal !== true ? "blocked" : sender?.inTransaction ? "posted" : "outbox";
-  const texts = mode === "posted" ? [] : (sender?.split(wish.text) ?? [wish.text]);
+  const texts = mode === "posted" ? [] : (sender?.split(wish.text, wish.place.account) ?? [wish.text]);
   const pieces = texts.map((text) => ({ op: ids.next("op"), text }));
   return {
     tenant,

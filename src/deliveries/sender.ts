@@ -14,8 +14,8 @@ export interface Sender {
   readonly can: { edit: boolean; delete: boolean; preview: boolean };
   /** Asked when a destination is chosen and again when an op is sent. A text says why not; it is shown to people. */
   allows(address: Address, kind: ConversationKind): true | string;
-  /** Splits a long answer at the platform's limit; joined, the pieces say the same. At least one piece. */
-  split(text: string): string[];
+  /** Splits a long answer at the limit of the platform and account; joined, the pieces say the same. At least one. */
+  split(text: string, account: string): string[];
   /** Sends one op. Throwing counts as `unclear`: nobody knows what the platform has done. */
   send(op: OutgoingOp, signal: AbortSignal): Promise<SendOutcome>;
   /**

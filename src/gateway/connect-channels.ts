@@ -14,7 +14,10 @@ export interface Channels {
 }
 
 /** @throws WaybillError `config_invalid` if two channels have one kind and account */
-export function connectChannels(factories: readonly ChannelFactory[], ports: ChannelPorts): Channels {
+export function connectChannels(
+  factories: readonly ChannelFactory[],
+  ports: Omit<ChannelPorts, "alone">,
+): Channels {
   const byKind = new Map<string, Channel[]>();
   for (const factory of factories) {
     const same = byKind.get(factory.kind) ?? [];
@@ -27,7 +30,11 @@ export function connectChannels(factories: readonly ChannelFactory[], ports: Cha
     }
     byKind.set(factory.kind, [
       ...same,
-      factory.connect({ ...ports, log: ports.log.child({ channel: factory.kind }) }),
+      factory.connect({
+        ...ports,
+        log: ports.log.child({ channel: factory.kind }),
+        alone: factories.filter((one) => one.kind === factory.kind).length === 1,
+      }),
     ]);
   }
   const find = (kind: string, account: string): Channel | undefined =>
@@ -62,8 +69,11 @@ function joinSenders(kind: string, channels: readonly Channel[]): Sender {
   if (!second) return restrictToAccount(first);
   const pick = (account: string): Sender | undefined =>
     channels.find((one) => one.account === account)?.sender;
+  const all = (can: keyof Sender["can"]): boolean => channels.every(({ sender }) => sender.can[can]);
   return {
     ...delegate(first.sender),
+    can: { edit: all("edit"), delete: all("delete"), preview: all("preview") },
+    split: (text, account) => (pick(account) ?? first.sender).split(text, account),
     allows: (address, width) =>
       pick(address.account)?.allows(address, width) ?? `no account ${address.account}`,
     send: (op, signal) =>
@@ -82,7 +92,7 @@ function delegate(sender: Sender): Sender {
     inTransaction: sender.inTransaction,
     can: sender.can,
     allows: (address, kind) => sender.allows(address, kind),
-    split: (text) => sender.split(text),
+    split: (text, account) => sender.split(text, account),
     send: (op, signal) => sender.send(op, signal),
     reconcile: (op, signal) => sender.reconcile(op, signal),
   };
@@ -108,13 +118,23 @@ function handlerOf(
       kind,
       async (request) => {
         // Each account verifies its own signatures; one that does not know the request leaves it to the next.
-        let answer = new Response(null, { status: 404 });
+        let refusal = new WaybillError("not_found", `There is nothing here for ${kind}.`);
         for (const channel of handling) {
-          answer = await (channel.handle?.(request.clone()) ?? answer);
-          if (answer.status !== 401 && answer.status !== 404) break;
+          try {
+            const answer = await channel.handle?.(request.clone());
+            if (answer) return answer;
+          } catch (error) {
+            if (!isForAnother(error)) throw error;
+            // "Here, but not with this signature" says more than "not here".
+            if (refusal.code === "not_found") refusal = error;
+          }
         }
-        return answer;
+        throw refusal;
       },
     ],
   ];
+}
+
+function isForAnother(error: unknown): error is WaybillError {
+  return error instanceof WaybillError && (error.code === "not_found" || error.code === "invalid_signature");
 }
