@@ -74,10 +74,16 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Where reading stopped is only in the words of the engine's message; without it the body ended too early. */
+/** Where reading stopped stands only in the words of the engine's message, and not in all of them. */
 function notJson(text: string, cause: unknown): WaybillError {
-  const found = /at position (\d+)/.exec(cause instanceof Error ? cause.message : "");
-  const position = found ? Number(found[1]) : text.length;
+  const said = cause instanceof Error ? cause.message : "";
+  const found = /at position (\d+)/.exec(said)?.[1] ?? (/end of JSON input/.test(said) ? text.length : null);
+  if (found === null) {
+    const token = /^Unexpected token '(.)'/u.exec(said)?.[1];
+    const what = token === undefined ? "" : `: a ${JSON.stringify(token)} stands where it may not`;
+    return new WaybillError("invalid_json", `The body is not JSON${what}.`);
+  }
+  const position = Number(found);
   const before = text.slice(0, position);
   const line = before.split("\n").length;
   const column = position - before.lastIndexOf("\n");

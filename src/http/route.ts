@@ -62,10 +62,12 @@ export function route<P extends Shape, Q extends Shape, B extends Shape>(
 function check<S extends Shape>(schema: S, value: unknown, where: "" | "query" | "body"): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
+  const isMissing = (path: readonly PropertyKey[]): boolean =>
+    path.length > 0 && path.reduce<unknown>((at, step) => (at as never)?.[step], value) === undefined;
   throw invalidRequest(
     result.error.issues.flatMap((issue) => {
       const field = fieldOf(issue.path);
-      if (issue.code !== "unrecognized_keys") return [{ field, rule: ruleOf(issue) }];
+      if (issue.code !== "unrecognized_keys") return [{ field, rule: ruleOf(issue, isMissing(issue.path)) }];
       return issue.keys.map((key) => ({
         field: field === "" ? key : `${field}.${key}`,
         rule: where === "query" ? "is no query parameter of this route" : "is no field of this body",
@@ -80,8 +82,8 @@ function fieldOf(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-function ruleOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "invalid_type" && issue.input === undefined) return `is missing (${issue.expected})`;
+function ruleOf(issue: z.core.$ZodIssue, isMissing: boolean): string {
+  if (issue.code === "invalid_type" && isMissing) return `is missing (${issue.expected})`;
   const text = issue.message.replace(/^Invalid input: /, "");
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
