@@ -89,7 +89,8 @@ export function toIncoming(message: ReceivedMessage, settings: WebhookSettings):
   };
   const { parts, leftOut } = readParts(message.text, message.parts, message.files);
   const said = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  if (message.text.trim() === "" && said.trim() === "" && parts.length + leftOut.length === 0) {
+  const isSilent = (message.text + said).trim() === "" && parts.every((part) => part.type === "text");
+  if (isSilent && leftOut.length === 0) {
     throw invalid([{ field: "text", rule: "must not be empty where there are no parts or files" }]);
   }
   return {
