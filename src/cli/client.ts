@@ -1,6 +1,5 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { ServerFlags, ServerSettings } from "../gateway/environment.ts";
-import { openReadOnlyGateway } from "../gateway/read-only.ts";
 import { readServed } from "../gateway/served-file.ts";
 import { errorCodes, type ErrorCode } from "../kernel/error-codes.ts";
 import { WaybillError } from "../kernel/errors.ts";
@@ -33,6 +32,8 @@ export async function connect(flags: ClientFlags): Promise<Client> {
   const url = await findServer(flags, settings);
   if (url !== null) return remoteClient(url, settings.token);
   try {
+    // The routes and the store are loaded only where no server answers.
+    const { openReadOnlyGateway } = await import("../gateway/read-only.ts");
     const gateway = await openReadOnlyGateway(settings);
     return makeClient(
       null,
@@ -66,10 +67,10 @@ export async function findServer(flags: ClientFlags, settings: ServerSettings): 
 async function hasStore(settings: ServerSettings): Promise<boolean> {
   if (settings.databaseUrl !== undefined) return true;
   try {
-    await (await openReadOnlyGateway(settings)).close();
-    return true;
+    const { inspectStore } = await import("../gateway/inspect-store.ts");
+    return (await inspectStore(settings)) !== null;
   } catch {
-    return false;
+    return true; // There is one, and whoever opens it will say what is wrong with it.
   }
 }
 

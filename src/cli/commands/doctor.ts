@@ -1,18 +1,6 @@
 import type { Command } from "commander";
-import type { ServerFlags, ServerSettings } from "../../gateway/environment.ts";
-import { asWaybillError } from "../../kernel/errors.ts";
-import { checkDataFolder, checkNode, checkPort, checkToken } from "../doctor/check-machine.ts";
-import { checkDotEnv, checkSettingsFile } from "../doctor/check-settings-file.ts";
-import { checkStore } from "../doctor/check-store.ts";
-import { fail, type Finding } from "../doctor/check.ts";
-import { prepare } from "../prepare.ts";
+import type { DoctorFlags } from "../doctor/doctor.ts";
 import { addServerFlags } from "../server-flags.ts";
-import { wrapText } from "../table.ts";
-import { columns, paint, print, printJson } from "../terminal.ts";
-
-interface Flags extends ServerFlags {
-  json?: boolean;
-}
 
 export function addDoctor(program: Command): void {
   addServerFlags(program.command("doctor"))
@@ -26,56 +14,8 @@ Examples:
 
 It takes the flags and variables of start. Exit code 1: something would fail.`,
     )
-    .action((flags: Flags) => doctor(flags));
-}
-
-async function doctor(flags: Flags): Promise<void> {
-  const findings = [checkNode(), ...(await checkHere(flags))];
-  const failed = findings.filter(({ result }) => result === "fail").length;
-  const warned = findings.filter(({ result }) => result === "warn").length;
-  if (failed > 0) process.exitCode = 1;
-  if (flags.json) printJson({ ok: failed === 0, failed, warned, findings });
-  else print([...findings.flatMap(lines), "", verdict(failed, warned)]);
-}
-
-async function checkHere(flags: Flags): Promise<Finding[]> {
-  let settings: ServerSettings;
-  try {
-    settings = prepare(flags);
-  } catch (thrown) {
-    return [
-      fail("environment", asWaybillError(thrown).message, "Correct the flags and variables that are named."),
-    ];
-  }
-  return [
-    ...(await checkSettingsFile(settings)),
-    ...checkDataFolder(settings),
-    ...(await checkStore(settings)),
-    await checkPort(settings),
-    checkToken(settings),
-    ...checkDotEnv(process.cwd()),
-  ];
-}
-
-const marks = { ok: ["green", "ok  "], warn: ["yellow", "warn"], fail: ["red", "fail"] } as const;
-
-function lines({ check, result, text, todo }: Finding): string[] {
-  const [colour, mark] = marks[result];
-  const left = 19;
-  const wrapped = text.split("\n").flatMap((line) => wrapText(line, columns() - left));
-  const [first = "", ...rest] = wrapped;
-  const indent = " ".repeat(left);
-  return [
-    `${paint(colour, mark)}  ${check.padEnd(left - 6)}${first}`,
-    ...rest.map((line) => indent + line),
-    ...(todo === null
-      ? []
-      : wrapText(`-> ${todo}`, columns() - left).map((line) => indent + paint("bold", line))),
-  ];
-}
-
-function verdict(failed: number, warned: number): string {
-  const warnings = warned === 0 ? "" : ` ${warned} warning${warned === 1 ? "" : "s"}.`;
-  if (failed === 0) return `A gateway can work here.${warnings}`;
-  return `${failed} check${failed === 1 ? "" : "s"} failed.${warnings}`;
+    .action(async (flags: DoctorFlags) => {
+      const { doctor } = await import("../doctor/doctor.ts");
+      await doctor(flags);
+    });
 }

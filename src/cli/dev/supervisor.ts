@@ -2,7 +2,7 @@ import { join, relative } from "node:path";
 import type { ServerSettings } from "../../gateway/environment.ts";
 import { configNames, findConfig } from "../../gateway/load-config.ts";
 import { fromErrorRecord, type ErrorRecord, WaybillError } from "../../kernel/errors.ts";
-import type { ConfigReport } from "../commands/config-check.ts";
+import type { ConfigReport } from "../report-config.ts";
 import { errorText } from "../output.ts";
 import { runChild, startChild, type Child } from "./child.ts";
 import { FileWatch } from "./file-watch.ts";

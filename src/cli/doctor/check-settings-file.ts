@@ -4,7 +4,7 @@ import { builtinConfig, missingModelKeys } from "../../gateway/builtin-config.ts
 import type { ServerSettings } from "../../gateway/environment.ts";
 import { findConfig } from "../../gateway/load-config.ts";
 import { asWaybillError, type WaybillError } from "../../kernel/errors.ts";
-import { reportConfig, type ConfigReport } from "../commands/config-check.ts";
+import { reportConfig, type ConfigReport } from "../report-config.ts";
 import { fail, ok, warn, type Finding } from "./check.ts";
 
 /** The settings file with its agents, their models and its channels; without one, what answers instead. */
