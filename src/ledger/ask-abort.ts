@@ -15,14 +15,24 @@ const findRun = statement<{ tenant: string; run: string }>()((k, p) =>
     .where("id", "=", p.run),
 );
 
-const liveAt = statement<{ tenant: string; address: string }>()((k, p) =>
+/** The live runs of a place, each kind by an index of its own: asked and due here, and due here but asked elsewhere. */
+const liveHere = statement<{ tenant: string; address: string }>()((k, p) =>
   k
     .selectFrom("runs")
-    .select(["id", "state", "reply_to"])
+    .select(["id", "state", "reply_to", "created_at"])
+    .where("tenant_id", "=", p.tenant)
+    .where("origin", "=", p.address)
+    .where("reply_to", "=", p.address)
+    .where(sql<boolean>`finished_at is null`),
+);
+
+const liveFromElsewhere = statement<{ tenant: string; address: string }>()((k, p) =>
+  k
+    .selectFrom("runs")
+    .select(["id", "state", "reply_to", "created_at"])
     .where("tenant_id", "=", p.tenant)
     .where("reply_to", "=", p.address)
-    .where(sql<boolean>`finished_at is null`)
-    .orderBy("created_at"),
+    .where(sql<boolean>`reply_to <> origin and finished_at is null`),
 );
 
 const storeCause = statement<{ tenant: string; run: string; cause: string; reason: string }>()((k, p) =>
@@ -95,7 +105,9 @@ export function* abortPlace(
   env: CommandEnv,
 ): Program<AskedAbort[]> {
   const asked: AskedAbort[] = [];
-  for (const run of yield* all(liveAt, input)) {
+  const here = yield* all(liveHere, input);
+  const live = [...here, ...(yield* all(liveFromElsewhere, input))];
+  for (const run of live.toSorted((a, b) => a.created_at - b.created_at)) {
     asked.push(yield* abort(input.tenant, run, "cancel", input.reason, env));
   }
   return asked;

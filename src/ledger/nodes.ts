@@ -48,9 +48,8 @@ const abortsFor = statement<{ tenant: string; boot: string }>()((k, p) =>
     .selectFrom("runs")
     .select(["id", "abort_cause"])
     .where("tenant_id", "=", p.tenant)
-    .where(sql<boolean>`finished_at is null and state in ('running', 'waiting')`)
     .where("owner", "=", p.boot)
-    .where("abort_cause", "is not", null),
+    .where(sql<boolean>`abort_cause is not null and finished_at is null and state in ('running', 'waiting')`),
 );
 
 const endNode = statement<{ tenant: string; boot: string; now: number }>()((k, p) =>

@@ -122,7 +122,7 @@ const byNestedStream = statement<{ tenant: string; stream: string }>()((k, p) =>
     .select(runColumns)
     .where("tenant_id", "=", p.tenant)
     .where("stream_id", "=", p.stream)
-    .where(sql<SqlBool>`stream_root <> stream_id`),
+    .where(sql<SqlBool>`root_run <> id`),
 );
 
 export async function readRunOfStream(

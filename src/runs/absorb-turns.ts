@@ -14,7 +14,7 @@ const queuedBehind = statement<{ tenant: string; lane: string; agent: string }>(
     .where("tenant_id", "=", p.tenant)
     .where("lane", "=", p.lane)
     .where("foreground", "=", sql.lit(1))
-    .where(sql<boolean>`state = 'queued'`)
+    .where(sql<boolean>`finished_at is null and state = 'queued'`)
     .orderBy("lane_seq")
     .$if(dialect === "postgres", (q) => q.forUpdate()),
 );

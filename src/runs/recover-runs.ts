@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type SqlBool } from "kysely";
 import { parseAddress } from "../address/address.ts";
 import type { ConversationKind } from "../address/kind.ts";
 import { all, command, first } from "../db/command.ts";
@@ -16,7 +16,8 @@ import type { RunServices } from "./services.ts";
 
 /** Claims of one run at most before recovery gives up and says so: a run that kills its process does not go on forever. */
 const ATTEMPTS_MOST = 3;
-const PAGE = 500;
+/** Runs that are settled at once. */
+const AT_ONCE = 100;
 
 const buryExpired = statement<{ tenant: string; me: string; now: number; everybody: number }>()((k, p) =>
   k
@@ -66,7 +67,26 @@ const buryNodes = command(
   },
 );
 
-const lostRuns = statement<{ tenant: string; limit: number; after: string }>()((k, p) =>
+/** What has not ended is few; `origin >= ''` is true of all of it and has SQLite look into that index. */
+const unfinished = sql<SqlBool>`finished_at is null and origin >= '' and state in ('running', 'waiting')`;
+
+const lostRuns = statement<{ tenant: string }>()((k, p) =>
+  k
+    .selectFrom("runs")
+    .select("id")
+    .where("tenant_id", "=", p.tenant)
+    .where(unfinished)
+    .where("owner", "in", (e) =>
+      e
+        .selectFrom("nodes")
+        .select("boot_id")
+        .where("tenant_id", "=", p.tenant)
+        .where("ended_at", "is not", null),
+    )
+    .orderBy("created_at"),
+);
+
+const lostRun = statement<{ tenant: string; run: string }>()((k, p) =>
   k
     .selectFrom("runs as r")
     .leftJoin("deliveries as d", (join) =>
@@ -93,17 +113,8 @@ const lostRuns = statement<{ tenant: string; limit: number; after: string }>()((
       "d.id as preview",
     ])
     .where("r.tenant_id", "=", p.tenant)
-    .where(sql<boolean>`r.finished_at is null and r.state in ('running', 'waiting')`)
-    .where("r.owner", "in", (e) =>
-      e
-        .selectFrom("nodes")
-        .select("boot_id")
-        .where("tenant_id", "=", p.tenant)
-        .where("ended_at", "is not", null),
-    )
-    .where("r.id", ">", p.after)
-    .orderBy("r.id")
-    .limit(p.limit),
+    .where("r.id", "=", p.run)
+    .where(sql<SqlBool>`r.state in ('running', 'waiting')`),
 );
 
 const requeue = statement<{ tenant: string; run: string; fence: number }>()((k, p) =>
@@ -140,7 +151,7 @@ const ownRuns = statement<{ tenant: string; owner: string }>()((k, p) =>
     .selectFrom("runs")
     .select(["id", "fence"])
     .where("tenant_id", "=", p.tenant)
-    .where(sql<boolean>`finished_at is null and state in ('running', 'waiting')`)
+    .where(unfinished)
     .where("owner", "=", p.owner),
 );
 
@@ -157,7 +168,7 @@ export async function requeueAstray(s: RunServices, inHand: { has(run: string): 
   }
 }
 
-type LostRun = NonNullable<(typeof lostRuns)["row"]>;
+type LostRun = NonNullable<(typeof lostRun)["row"]>;
 
 /**
  * Finds runs that dead nodes left and settles each by its agent's policy: told to people where the answer was due, or
@@ -170,17 +181,13 @@ export async function recoverRuns(
   everybody: boolean,
 ): Promise<{ interrupted: number; requeued: number; ops: number }> {
   const buried = await s.db.do(buryNodes, { tenant: s.tenant, me: s.owner, everybody });
+  const lost = await s.db.read(lostRuns, { tenant: s.tenant });
   let [interrupted, requeued] = [0, 0];
-  let after = "";
-  for (;;) {
-    // Page after page, each run once: one that cannot be settled is left to the next round and holds up none.
-    const lost = await s.db.read(lostRuns, { tenant: s.tenant, limit: PAGE, after });
-    const settled = await Promise.all(lost.map((run) => settle(s, run)));
+  for (let at = 0; at < lost.length; at += AT_ONCE) {
+    // Each run once: one that cannot be settled is left to the next round and holds up none.
+    const settled = await Promise.all(lost.slice(at, at + AT_ONCE).map((run) => settle(s, run.id)));
     interrupted += settled.filter((how) => how === "ended").length;
     requeued += settled.filter((how) => how === "requeued").length;
-    const last = lost.at(-1);
-    if (!last || lost.length < PAGE) break;
-    after = last.id;
   }
   // A dead node may also have left what was ready and not begun, which nobody but it was told of.
   if (interrupted + requeued + buried.ops + buried.nodes > 0) {
@@ -192,9 +199,11 @@ export async function recoverRuns(
   return { interrupted, requeued, ops: buried.ops };
 }
 
-async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued" | "gone" | "failed"> {
-  const fence: Fence = { tenant: s.tenant, run: run.id, owner: run.owner ?? "", fence: run.fence };
+async function settle(s: RunServices, id: string): Promise<"ended" | "requeued" | "gone" | "failed"> {
   try {
+    const [run] = await s.db.read(lostRun, { tenant: s.tenant, run: id });
+    if (!run) return "gone";
+    const fence: Fence = { tenant: s.tenant, run: id, owner: run.owner ?? "", fence: run.fence };
     const mayRepeat = run.recovery !== "notify" && run.attempts < ATTEMPTS_MOST && run.abort_cause === null;
     if (mayRepeat) {
       await s.db.do(requeueRun, { fence });
@@ -210,7 +219,7 @@ async function settle(s: RunServices, run: LostRun): Promise<"ended" | "requeued
     const { code } = asWaybillError(error);
     if (code === "run_lost") return "gone";
     if (isStoreAway(error) || code === "shutting_down") throw error;
-    s.log.error({ run: run.id, code, error: String(error) }, "a run of a dead process could not be settled");
+    s.log.error({ run: id, code, error: String(error) }, "a run of a dead process could not be settled");
     return "failed";
   }
 }
