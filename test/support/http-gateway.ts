@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { RunningGateway } from "../../src/gateway/create-gateway.ts";
 import type { GatewayOptions } from "../../src/gateway/options.ts";
 import type { WaybillConfig } from "../../src/gateway/settings.ts";
@@ -30,32 +30,27 @@ export interface HttpGateway {
   hint(fits: (hint: FeedHint) => boolean): Promise<FeedHint>;
   /** Listens on a free port. */
   listen(): Promise<string>;
+  stop(): Promise<void>;
 }
 
 /** Starts a gateway that is stopped, and whose folder is removed, when the test is over. */
-export function httpGateway(config: WaybillConfig, options: GatewayOptions = {}): Promise<HttpGateway> {
-  return start(config, options, onTestFinished);
+export async function httpGateway(config: WaybillConfig, options: GatewayOptions = {}): Promise<HttpGateway> {
+  const gateway = await startHttpGateway(config, options);
+  onTestFinished(() => gateway.stop());
+  return gateway;
 }
 
-/** The same for all tests of a block: call it in `beforeAll`, or give it where to put what cleans up. */
-export function sharedHttpGateway(
+/** The same for several tests; who starts it stops it (in `afterAll`). */
+export async function startHttpGateway(
   config: WaybillConfig,
   options: GatewayOptions = {},
-  atEnd: (clean: () => Promise<void>) => void = afterAll,
 ): Promise<HttpGateway> {
-  return start(config, options, atEnd);
-}
-
-async function start(
-  config: WaybillConfig,
-  options: GatewayOptions,
-  atEnd: (clean: () => Promise<void>) => void,
-): Promise<HttpGateway> {
+  const cleaners: (() => Promise<void>)[] = [];
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), "waybill-http-")));
   const running = new RunningGateway(config, { dataDir, ...options });
   await running.start();
   const { feed, db, services } = running.parts;
-  atEnd(async () => {
+  cleaners.push(async () => {
     await running.stop(0);
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   });
@@ -105,8 +100,11 @@ async function start(
         host: "127.0.0.1",
         port: 0,
       });
-      atEnd(() => server.close({ graceMs: 0 }));
+      cleaners.unshift(() => server.close({ graceMs: 0 }));
       return server.url;
+    },
+    async stop() {
+      for (const clean of cleaners) await clean();
     },
   };
 }
