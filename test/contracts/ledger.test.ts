@@ -236,7 +236,11 @@ async function crowd(ledger: LedgerHarness): Promise<void> {
       if (last && claims.length === 0) return;
       await Promise.all(
         claims.map(async (claim) => {
-          await Promise.all([ledger.say(claim), ledger.start(claim), ledger.absorb(claim)]);
+          const isJob = !claim.run.foreground; // A job starts none, or this would never end.
+          await Promise.all([
+            ledger.say(claim),
+            ...(isJob ? [] : [ledger.start(claim), ledger.absorb(claim)]),
+          ]);
           await ledger.finish(claim, "completed");
         }),
       );
