@@ -16,7 +16,7 @@ import { openSource, type StreamSource } from "../stream-source.ts";
  */
 
 /** JSON of one answer at most, about; what follows is asked for with `Stream-Next-Offset`. UTF-16 units. */
-const answerLength = 1_048_576;
+const answerLength = 524_288;
 const longPollMs = 25_000;
 /** A batch with fewer events than this and less JSON had all that was there. */
 const fullBatch = { events: 512, length: 262_144 };
@@ -56,7 +56,7 @@ export function streamRoutes(routes: Routes, ports: HttpPorts, sse: SseServer): 
       if (query.live === "sse") return answerSse(c, ports, sse, source, after, cursor);
       if (query.live === "long-poll") return longPoll(c, ports, source, after, cursor);
       return offset === "now"
-        ? arrayAnswer(c, source, after, { events: [], next: after, upToDate: true, ended: false }, {})
+        ? arrayAnswer(c, { events: [], next: after, upToDate: true, ended: false }, {})
         : catchUp(c, source, after);
     },
   );
@@ -120,20 +120,14 @@ async function catchUp(c: HttpContext, source: StreamSource, after: number): Pro
   if (c.req.header("if-none-match") === etag) {
     return new Response(null, { status: 304, headers: { ...c.get("headers"), etag } });
   }
-  return arrayAnswer(c, source, after, found, { etag });
+  return arrayAnswer(c, found, { etag });
 }
 
 function readerOf(c: HttpContext): string {
   return `http:${c.get("request")}`;
 }
 
-function arrayAnswer(
-  c: HttpContext,
-  _source: StreamSource,
-  _after: number,
-  found: Found,
-  more: Record<string, string>,
-): Response {
+function arrayAnswer(c: HttpContext, found: Found, more: Record<string, string>): Response {
   const headers = {
     ...c.get("headers"),
     ...placeHeaders(found),
@@ -166,7 +160,7 @@ async function longPoll(
     for await (const batch of source.read({ after, signal, reader: readerOf(c) })) {
       const upToDate = isWhole(batch);
       const found = { events: [...batch.encoded], next: batch.next, upToDate, ended: batch.ended };
-      if (found.events.length > 0) return arrayAnswer(c, source, after, found, { "stream-cursor": cursor });
+      if (found.events.length > 0) return arrayAnswer(c, found, { "stream-cursor": cursor });
       if (batch.ended) return nothingNew(c, batch.next, true, cursor);
     }
     return nothingNew(c, after, false, cursor);
@@ -200,6 +194,7 @@ async function answerSse(
   after: number,
   cursor: string,
 ): Promise<Response> {
+  if (c.req.method === "HEAD") return sse.answer(c, async function* () {});
   const gone = new AbortController();
   const batches = source.read({ after, signal: gone.signal, reader: readerOf(c) })[Symbol.asyncIterator]();
   const first = batches.next();
