@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { statement } from "../db/statement.ts";
 import type { Database } from "../db/database.ts";
 import type { Tables } from "../db/tables.ts";
+import { notYet } from "./op-order.ts";
 import type { DeliveryRule, DeliveryState, Rejected } from "./sender.ts";
 
 /** A delivery with what was sent for it and what proves it. Times are milliseconds since 1970. */
@@ -40,7 +41,8 @@ export interface OpRecord {
   state: string;
   attempts: number;
   error: string | null;
-  nextAt: number;
+  /** Null while it waits behind another op of its address. */
+  nextAt: number | null;
   createdAt: number;
 }
 
@@ -149,7 +151,7 @@ function toDelivery(
       state,
       attempts,
       error,
-      nextAt: next_at,
+      nextAt: next_at === notYet ? null : next_at,
       createdAt: created_at,
     })),
     createdAt: row.created_at,

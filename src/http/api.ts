@@ -171,7 +171,7 @@ export interface WireDelivery {
     state: string;
     attempts: number;
     error: string | null;
-    nextAt: string;
+    nextAt: string | null;
     createdAt: string;
   }[];
   createdAt: string;
