@@ -247,7 +247,7 @@ function inboxOptions(
       if (accepted.repeated) return;
       metrics.accepted.inc({ outcome: accepted.outcome });
       s.hear.posted(place.address);
-      s.hear.opsAdded();
+      if (s.senders.get(place.channel)?.inTransaction !== true) s.hear.opsAdded();
       giveSignals(aborts);
       if (db.dialect === "postgres") s.hear.runsReady();
     },

@@ -217,7 +217,7 @@ export interface SignOptions {
   account?: string;
 }
 
-/** A signed POST, by the recipe of docs/protocol.md and not by the code under test. */
+/** A signed POST, by the recipe of docs/webhook.md and not by the code under test. */
 export function signedRequest(url: string, secret: string, body: string, options: SignOptions = {}): Request {
   const timestamp = options.timestamp ?? Math.floor(Date.now() / 1_000);
   const right = createHmac("sha256", secret).update(`v1:${timestamp}:${body}`).digest("hex");

@@ -9,7 +9,7 @@ import { readWebhookOptions, type WebhookOptions, type WebhookSettings } from ".
 
 /**
  * A channel to another program: its messages come in by signed POST at `/channels/webhook/{account}`, and what is said
- * there goes out by signed POST to `url`, under an idempotency key. docs/protocol.md has both formats.
+ * there goes out by signed POST to `url`, under an idempotency key. docs/webhook.md has both formats.
  *
  *   webhook({ url: "https://example.org/waybill", secret, allow: { senders: ["u1"], conversations: "*" } })
  *
