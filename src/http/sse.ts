@@ -130,8 +130,9 @@ async function pumpToNode(
   };
   life.enter(connection);
   try {
-    out.writeHead(200, headers);
-    out.flushHeaders();
+    // Set one by one, so that the server can ask the response what it is when it has to end it (serve.ts).
+    for (const [name, value] of Object.entries(headers)) out.setHeader(name, value);
+    out.writeHead(200).flushHeaders();
     for await (const frame of begin(gone.signal)) {
       const full = connection.write(frame);
       if (full) await full;
