@@ -11,6 +11,11 @@ import type { StreamWriter } from "../streams/stream.ts";
 /** The data parts that an answer keeps when it is committed; more than this is a flood. */
 const DATA_PARTS_MOST = 200;
 
+/** A text that every store keeps: Postgres keeps no NUL, and what holds one would be lost with its commit. */
+export function storable(text: string): string {
+  return text.replaceAll("\0", "\uFFFD");
+}
+
 /** A run while this process executes it: what it has said so far, and how it is stopped. */
 export class LiveRun {
   readonly run: ClaimedRun;
@@ -75,8 +80,7 @@ export class LiveRun {
   appendText(given: string): void {
     this.checkLive();
     if (given === "") return;
-    // Postgres keeps no NUL; the answer would be lost with its commit.
-    const delta = given.replaceAll("\0", "\uFFFD");
+    const delta = storable(given);
     if (this.#text.length + delta.length > this.#answerLimit) {
       throw new WaybillError(
         "agent_output_too_large",

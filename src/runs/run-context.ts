@@ -11,7 +11,7 @@ import { readPlaceFact } from "../ledger/place-runs.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { absorbTurns } from "./absorb-turns.ts";
 import { toFact, type Known } from "./known.ts";
-import type { LiveRun } from "./live-run.ts";
+import { storable, type LiveRun } from "./live-run.ts";
 import { mergeChunks } from "./merge-chunks.ts";
 import { postFromRun } from "./post-from-run.ts";
 import type { RunServices } from "./services.ts";
@@ -80,8 +80,9 @@ async function checkpoint(s: RunServices, live: LiveRun, value: JsonValue): Prom
   await s.db.do(storeCheckpoint, { fence: live.fence, value: JSON.stringify(value) });
 }
 
-function checkText(field: string, text: unknown): asserts text is string {
-  if (typeof text === "string" && text.trim() !== "") return;
+/** The text as it can be stored. @throws WaybillError `invalid_request` if there is none */
+function textOf(field: string, text: unknown): string {
+  if (typeof text === "string" && text.trim() !== "") return storable(text);
   throw new WaybillError("invalid_request", `${field}: give a text that is not empty.`, { field });
 }
 
@@ -91,9 +92,9 @@ export function ownMemory(live: LiveRun, message: string, text: string): MemoryI
   return { role: "assistant", text, parts: null, sender: null, origin: message, address: replyTo, run: id };
 }
 
-async function say(s: RunServices, live: LiveRun, text: string): Promise<{ delivery: string }> {
+async function say(s: RunServices, live: LiveRun, given: string): Promise<{ delivery: string }> {
   live.checkLive();
-  checkText("ctx.say(text)", text);
+  const text = textOf("ctx.say(text)", given);
   const { place, run, rejected } = live;
   const delivery = planDelivery(
     { kind: "say", run: run.id, turn: run.turn, place, text, rule: "turn", rejected },
@@ -119,10 +120,10 @@ async function send(
   s: RunServices,
   live: LiveRun,
   to: string | undefined,
-  text: string,
+  given: string,
 ): Promise<{ delivery: string }> {
   live.checkLive();
-  checkText("ctx.send(to, text)", text);
+  const text = textOf("ctx.send(to, text)", given);
   const { run } = live;
   const target = await choose(s, live, to ?? null);
   const wish = {
@@ -182,9 +183,9 @@ async function noteRefusal(
   });
 }
 
-async function progress(s: RunServices, live: LiveRun, text: string, percent?: number): Promise<void> {
+async function progress(s: RunServices, live: LiveRun, given: string, percent?: number): Promise<void> {
   live.checkLive();
-  checkText("ctx.progress(text)", text);
+  const text = textOf("ctx.progress(text)", given);
   if (percent !== undefined && !(percent >= 0 && percent <= 100)) {
     throw new WaybillError("invalid_request", "ctx.progress(text, percent): percent is from 0 to 100.", {
       field: "percent",
@@ -204,7 +205,7 @@ async function start(
 ): Promise<{ run: string }> {
   live.checkLive();
   const asked = typeof input === "string" ? { text: input } : input;
-  checkText("ctx.start(agent, input)", asked.text);
+  textOf("ctx.start(agent, input)", asked.text);
   const job = s.agents.get(agent);
   const { run } = live;
   const [id, turn] = [s.ids.next("run"), s.ids.next("turn")];
