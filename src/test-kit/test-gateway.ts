@@ -10,10 +10,12 @@ import { listConversations, type ConversationRecord } from "../deliveries/read-c
 import type { RetrySettings } from "../deliveries/outbox.ts";
 import type { Parts } from "../gateway/build.ts";
 import { httpPorts } from "../gateway/http-ports.ts";
+import type { WireStory } from "../http/api.ts";
 import { openSource } from "../http/stream-source.ts";
-import { RunningGateway } from "../gateway/create-gateway.ts";
+import { RunningGateway, type Gateway } from "../gateway/create-gateway.ts";
 import type { GatewayOptions } from "../gateway/options.ts";
 import type { WaybillConfig } from "../gateway/settings.ts";
+import type { ErrorCode } from "../kernel/error-codes.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import type { ManualClock } from "../kernel/clock.ts";
 import { isTerminal, type MessagePart, type RunState } from "../ledger/run.ts";
@@ -111,6 +113,16 @@ export class TestGateway implements AsyncDisposable {
 
   async #parts(): Promise<Parts> {
     return (await this.#running).parts;
+  }
+
+  /** The gateway as a program that embeds it has it; after a restart it is another one. */
+  async gateway(): Promise<Gateway> {
+    const running = await this.#running;
+    return {
+      fetch: (request) => running.fetch(request),
+      start: () => running.start(),
+      stop: (how) => running.stop(how?.graceMs),
+    };
   }
 
   /** Resolves when it has started. */
@@ -233,6 +245,16 @@ export class TestGateway implements AsyncDisposable {
   ): Promise<TestDelivery[]> {
     const { db, services } = await this.#parts();
     return readDeliveries(db, services.tenant, filter);
+  }
+
+  /** The story of any id or link to a post: who asked, what ran, where it was posted and why. @throws `not_found` */
+  async why(id: string): Promise<WireStory> {
+    const { token } = this.#options;
+    const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+    const answer = await this.fetch(`/v1/why/${encodeURIComponent(id)}`, { headers });
+    if (answer.ok) return (await answer.json()) as WireStory;
+    const problem = (await answer.json()) as { code: ErrorCode; detail: string };
+    throw new WaybillError(problem.code, problem.detail);
   }
 
   /** Resolves when the run has ended. @throws WaybillError `unknown_run` */
