@@ -28,7 +28,7 @@ export async function startGateway(flags: StartFlags): Promise<void> {
       "WAYBILL_REDIS_URL is not used by this version: streams are kept in the memory of this process",
     );
   }
-  const leave = (code: number): void => {
+  const leave = (code: number): never => {
     sink.flush();
     process.exit(code);
   };
@@ -38,13 +38,17 @@ export async function startGateway(flags: StartFlags): Promise<void> {
   };
   const serving = serveGateway(config, settings, { log, onFatal });
   watchSignals(serving, leave);
-  const { url, port } = await serving;
+  const { url, port } = await serving.catch((error: unknown) => {
+    // Something may still hold the process: a channel to its parent, a connection to a store.
+    fail(error);
+    return leave(exitCodeOf(asWaybillError(error).code));
+  });
   const ready = { ready: true, url, port, pid: process.pid };
   process.stdout.write(flags.json ? `${JSON.stringify(ready)}\n` : `Waybill is ready: ${url}\n`);
 }
 
 /** First signal: a graceful stop, also of one that is still starting, and exit 0. Second signal: leave at once. */
-function watchSignals(serving: Promise<ServedGateway>, leave: (code: number) => void): void {
+function watchSignals(serving: Promise<ServedGateway>, leave: (code: number) => never): void {
   let signals = 0;
   const stop = (signal: NodeJS.Signals): void => {
     signals += 1;

@@ -178,3 +178,15 @@ export async function streamEnded(url: string, stream: string): Promise<string> 
   const response = await fetch(`${url}/v1/stream/${stream}?live=sse&offset=-1`);
   return response.text();
 }
+
+/** Resolves when a stream has said this; the run that says it is going on. */
+export async function streamSays(url: string, stream: string, text: string): Promise<void> {
+  const leave = new AbortController();
+  const { body } = await fetch(`${url}/v1/stream/${stream}?live=sse&offset=-1`, { signal: leave.signal });
+  let said = "";
+  for await (const piece of body!.pipeThrough(new TextDecoderStream())) {
+    said += piece;
+    if (said.includes(text)) return leave.abort();
+  }
+  throw new Error(`The stream ended without saying ${text}: ${said}`);
+}

@@ -96,6 +96,7 @@ class ChatLoop {
       // A person at a terminal sees what is said meanwhile; a script means one thing after the other, but for a stop.
       const waits = !this.#terminal && !(read.kind === "say" && isStop(read.text));
       if (waits) await this.#answered;
+      if (this.left) return;
       try {
         await this.#act(read);
       } catch (thrown) {
