@@ -12,7 +12,9 @@ import { ownMemory } from "./run-context.ts";
 import type { RunServices } from "./services.ts";
 
 function planEnd(s: RunServices, live: LiveRun, outcome: Outcome): NewDelivery | null {
-  const { run, place, rejected, preview } = live;
+  const { run, place, rejected } = live;
+  // What was said meanwhile stands below the preview; an answer that was edited into it would stand above.
+  const preview = live.saidHere ? null : live.preview;
   const base = { run: run.id, turn: run.turn, place, rule: "turn" as const, rejected, preview };
   const key = noticeOf(outcome.state, outcome.reason);
   if (key) {

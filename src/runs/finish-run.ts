@@ -65,7 +65,7 @@ export const finishRun = command(
     const delivery = cancelled ? null : input.delivery;
 
     const posted = delivery ? yield* recordDelivery(delivery, env.now) : null;
-    if (!delivery) yield* takePreviewAway(input, env);
+    if (delivery?.preview !== true) yield* takePreviewAway(input, env);
     for (const question of input.questions) yield* remember(fence.tenant, input.scope, question, env.now);
     if (input.answer && !cancelled) yield* remember(fence.tenant, input.scope, input.answer, env.now);
     const jobs = yield* settleJobs(input, state, delivery, env);

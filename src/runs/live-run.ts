@@ -34,6 +34,8 @@ export class LiveRun {
   silent = false;
   ended = false;
   preview: string | null = null;
+  /** Something else was posted in the turn's own place before the answer. */
+  saidHere = false;
   #text = "";
   #textOpen = false;
   readonly #data = new Map<string, MessagePart & { type: "data" }>();

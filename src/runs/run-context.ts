@@ -102,6 +102,7 @@ async function say(s: RunServices, live: LiveRun, given: string): Promise<{ deli
   );
   const said = ownMemory(live, delivery.message.id, text);
   const { released } = await s.db.do(postFromRun, { fence: live.fence, delivery, scope: run.scope, said });
+  live.saidHere = true;
   live.appendTransient({
     type: "data-said",
     data: { delivery: delivery.id, message: delivery.message.id, text },
@@ -136,6 +137,7 @@ async function send(
   };
   const delivery = planDelivery({ kind: "send", ...wish }, s);
   const isHere = target.place.address === live.place.address;
+  live.saidHere ||= isHere;
   const said = isHere ? ownMemory(live, delivery.message.id, text) : null;
   const { released } = await s.db.do(postFromRun, { fence: live.fence, delivery, scope: run.scope, said });
   announce(s, delivery.place.address, delivery.mode, released);
