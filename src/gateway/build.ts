@@ -10,6 +10,7 @@ import { hmac } from "../kernel/digest.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { systemIds } from "../kernel/ids.ts";
 import { silentLogger } from "../kernel/logger.ts";
+import { systemRandom } from "../kernel/random.ts";
 import { askAbort, stopPlace, type AskedAbort } from "../ledger/ask-abort.ts";
 import { isTerminal, type RunState } from "../ledger/run.ts";
 import { Executor } from "../runs/executor.ts";
@@ -195,7 +196,7 @@ function createOutbox(ground: Ground, s: RunServices, feed: FeedHub, metrics: Me
     clock,
     log: s.log,
     reach: s.reach,
-    random: options.random ?? Math.random,
+    random: options.random ?? systemRandom,
     retry: { ...defaultRetry, ...options.retry },
     onSettled(delivery, address, state) {
       metrics.deliveries.inc({ state });
