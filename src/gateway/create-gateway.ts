@@ -176,7 +176,7 @@ export class RunningGateway {
     const { executor, services, channels, outbox, db, boot } = parts;
     parts.closing.now = true;
     executor.close();
-    await Promise.allSettled(channels.all.map((channel) => channel.stop?.()));
+    await Promise.allSettled(channels.all.map(async (channel) => channel.stop?.()));
     const late = await executor.settle(graceMs);
     await Promise.allSettled(late.map((run) => this.#interrupt(parts, run)));
     await executor.settle(services.abortGraceMs * 2);
