@@ -51,6 +51,7 @@ const policy = [
   `script-src ${hashOf(pageScript)}`,
   `style-src ${hashOf(style)}`,
   "connect-src 'self'",
+  "img-src data:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
