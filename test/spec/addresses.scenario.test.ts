@@ -302,6 +302,18 @@ eachStore((store) => {
       ["send", "web:main/news", "explicit", rejected],
       ["final", "web:main/room", "turn", rejected],
     ]);
+    for (const delivery of deliveries) {
+      const story = await t.why(delivery.id);
+      expect(story.deliveries.find(({ id }) => id === delivery.id)).toMatchObject({
+        rule: delivery.rule,
+        rejected,
+      });
+      expect(story.text.join("\n")).toContain(
+        "web:main/forbidden was refused (explicit): cross_post_not_allowed",
+      );
+    }
+    const answer = await t.fetch(`/v1/deliveries/${deliveries[1]?.id}`);
+    expect(await answer.json()).toMatchObject({ address: "web:main/room", rule: "turn", rejected });
     const refused = (await t.events(run ?? "")).filter(({ kind }) => kind === "send_refused");
     expect(refused.map(({ data }) => data)).toEqual([expect.objectContaining(rejected[0] ?? {})]);
   });
@@ -367,6 +379,14 @@ eachStore((store) => {
         { part: 0, platformId: "p-1", permalink: "https://platform.test/p-1" },
       ]);
       expect(await t.run(asked.run ?? "")).toMatchObject({ postedIn: "chat:test/room/t1" });
+      // Any id, and the platform's own link, lead to the same story.
+      const [question] = await t.messages("chat:test/room/t1");
+      for (const id of ["https://platform.test/p-1", delivery?.id, asked.run, asked.turn, question?.id]) {
+        const story = await t.why(id ?? "");
+        expect(story.runs).toMatchObject([{ id: asked.run, origin: before.origin, postedIn: before.origin }]);
+        expect(story.messages.map(({ text }) => text)).toEqual(["go", "done"]);
+      }
+      expect(await refusal(() => t.why("https://platform.test/p-2"))).toMatchObject({ code: "not_found" });
     },
   );
 });
