@@ -1,6 +1,8 @@
+import http from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { gate, httpGateway, sseEvents, until } from "../../../test/support/http-gateway.ts";
 import { agent } from "../../agents/agent-factory.ts";
@@ -335,6 +337,24 @@ test("HEAD tells where a stream stands, and opens nothing", async () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   }
   expect(gateway.running.parts.services.streams.size().readers).toBe(0);
+  first.open();
+  second.open();
+});
+
+test("a slow reader is paused: it holds up nobody, and loses nothing", async () => {
+  const { config, first, second } = stepping();
+  const gateway = await httpGateway(config);
+  const url = await gateway.listen();
+  const { body } = await gateway.post("/v1/messages", { conversation: "a", text: "x", agent: "long" });
+  const where = `${url}/v1/stream/${body.stream}?offset=-1&live=sse`;
+  const slow = await new Promise<http.IncomingMessage>((resolve) => http.get(where, resolve));
+  slow.pause();
+  expect(await gateway.ended(body.run)).toBe("completed");
+  const log: StreamEvent[] = [];
+  for await (const { event, data } of sseEvents(new Response(Readable.toWeb(slow) as ReadableStream))) {
+    if (event === "data") log.push(...(JSON.parse(data) as StreamEvent[]));
+  }
+  expect(textOf(log, body.stream ?? "")).toEqual({ text: "x".repeat(960_000), state: "completed" });
   first.open();
   second.open();
 });
