@@ -32,7 +32,8 @@ export type FromServer =
   | { kind: "ready"; url: string; boot: string }
   | { kind: "changed" }
   | { kind: "waiting"; run: string; gate: string }
-  | { kind: "fatal"; code: string };
+  | { kind: "refused"; code: string; message: string }
+  | { kind: "stopping" };
 
 export interface ToServer {
   open: string;
@@ -66,17 +67,22 @@ export class CrashProcess {
   readonly waiting = new Map<string, string>();
   url = "";
   boot = "";
+  /** Why it did not start. */
+  refused: { code: string; message: string } | null = null;
+  /** It has heard SIGTERM. */
+  isStopping = false;
 
   constructor(settings: CrashSettings) {
     const script = new URL("./crash-server.ts", import.meta.url);
-    const options = {
-      execArgv: [],
-      stdio: ["ignore", "ignore", "inherit", "ipc"] as ("ignore" | "inherit" | "ipc")[],
-    };
-    this.#child = fork(script, [JSON.stringify(settings)], options);
+    // Compiled code is kept from one process to the next: many of them begin here.
+    const env = { ...process.env, NODE_COMPILE_CACHE: path.join(tmpdir(), "waybill-compile-cache") };
+    const stdio: ("ignore" | "inherit" | "ipc")[] = ["ignore", "ignore", "inherit", "ipc"];
+    this.#child = fork(script, [JSON.stringify(settings)], { env, execArgv: [], stdio });
     this.exited = once(this.#child, "exit").then(([code, signal]) => ({ code, signal }) as Exit);
     this.#child.on("message", (message: FromServer) => {
       if (message.kind === "ready") [this.url, this.boot] = [message.url, message.boot];
+      if (message.kind === "refused") this.refused = message;
+      if (message.kind === "stopping") this.isStopping = true;
       if (message.kind === "waiting") this.waiting.set(message.gate, message.run);
       this.#tell();
     });

@@ -8,6 +8,7 @@ import { webhook } from "../../src/channels/webhook/index.ts";
 import { RunningGateway } from "../../src/gateway/create-gateway.ts";
 import type { WaybillConfig } from "../../src/gateway/settings.ts";
 import { serve } from "../../src/http/serve.ts";
+import { asWaybillError } from "../../src/kernel/errors.ts";
 import type { RunContext } from "../../src/agents/agent.ts";
 import type { CrashSettings, FromServer, ToServer } from "./crash-gateway.ts";
 
@@ -71,7 +72,6 @@ const gateway = new RunningGateway(config, {
   databaseUrl: settings.databaseUrl,
   leaseMs: 60_000,
   retry: { firstMs: 20, mostMs: 100, attempts: 30, timeoutMs: 10_000 },
-  onFatal: (error) => tell({ kind: "fatal", code: error.code }),
   ...(settings.crash ? { crash: settings.crash } : {}),
 });
 
@@ -79,6 +79,7 @@ process.on("message", (message: ToServer) => gate(message.open).resolve());
 
 const server = await serve((request, env) => gateway.fetch(request, env), { host: "127.0.0.1", port: 0 });
 process.once("SIGTERM", () => {
+  tell({ kind: "stopping" });
   void gateway
     .stop()
     .then(() => server.close())
@@ -86,6 +87,12 @@ process.once("SIGTERM", () => {
       if (process.connected) process.disconnect();
     });
 });
-await gateway.start();
+try {
+  await gateway.start();
+} catch (error) {
+  const { code, message } = asWaybillError(error);
+  process.send?.({ kind: "refused", code, message } satisfies FromServer, () => process.exit(1));
+  await new Promise(() => {}); // Nothing more until it has ended.
+}
 gateway.parts.feed.subscribe(null, () => tell({ kind: "changed" }));
 tell({ kind: "ready", url: server.url, boot: gateway.parts.boot });
