@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { fakeProvider } from "../support/fake-provider.ts";
 import { folder, jsonLines, problem, run, say, serve, start, streamEnded, streamSays } from "./process.ts";
 
 const hanging = `
@@ -89,6 +90,37 @@ describe("signals", () => {
     expect((await cli.ended).code).toBe(0);
     const shown = await run(["runs", "show", id, "--json"], { cwd });
     expect(JSON.parse(shown.out)).toMatchObject({ state: "interrupted", reason: "shutdown" });
+  });
+});
+
+describe("agents that break outside of their run", () => {
+  const breaking = (how: string) => `
+    import { agent, defineConfig } from "waybill";
+    export default defineConfig({
+      agents: {
+        bad: agent.fn(async () => { ${how} return "all is well"; }),
+        good: agent.fn(async () => "still here"),
+      },
+    });
+  `;
+
+  test("a promise that nobody handles is logged, and the gateway goes on", async () => {
+    const text = breaking('Promise.reject(new Error("forgotten"));');
+    const { cli, url } = await serve(folder({ "waybill.config.ts": text }));
+    const { stream } = await say(url, { conversation: "a", text: "x" });
+    expect(await streamEnded(url, stream)).toContain("all is well");
+    await cli.says(/"level":50.*forgotten.*nobody handled it/, "err");
+    const good = await say(url, { conversation: "b", text: "x", agent: "good" });
+    expect(await streamEnded(url, good.stream)).toContain("still here");
+  });
+
+  test("a throw outside of any promise stops it gracefully, with exit code 1 and the reason in the log", async () => {
+    const text = breaking('setImmediate(() => { throw new Error("astray"); });');
+    const { cli, url } = await serve(folder({ "waybill.config.ts": text }));
+    await say(url, { conversation: "a", text: "x" });
+    const ended = await cli.ended;
+    expect(ended).toMatchObject({ code: 1, signal: null });
+    expect(ended.err).toMatch(/"level":50.*astray.*the gateway stops/);
   });
 });
 
@@ -218,4 +250,34 @@ test("a run that was going on when the process was killed is reported after the 
   const response = await fetch(`${next}/v1/messages?address=${encodeURIComponent(address)}`);
   const { items } = (await response.json()) as { items: { text: string; notice: { key: string } | null }[] };
   expect(items.map(({ notice }) => notice?.key ?? null)).toEqual([null, "run.interrupted"]);
+});
+
+describe("a model", () => {
+  test("that WAYBILL_MODEL names answers at WAYBILL_MODEL_URL, with the guide beside it", async () => {
+    const provider = await fakeProvider();
+    onTestFinished(() => provider.stop());
+    provider.answer({ text: ["I am ", "a model."] });
+    const env = { WAYBILL_MODEL: "fake/some-model", WAYBILL_MODEL_URL: provider.url, FAKE_API_KEY: "a-key" };
+    const { url } = await serve(folder(), [], env);
+    const { stream } = await say(url, { conversation: "a", text: "who are you?" });
+    await streamEnded(url, stream);
+    const { items } = (await (await fetch(`${url}/v1/messages?address=web:main/a`)).json()) as {
+      items: { text: string }[];
+    };
+    expect(items.map(({ text }) => text)).toEqual(["who are you?", "I am a model."]);
+    expect(provider.requests[0]).toMatchObject({
+      authorization: "Bearer a-key",
+      body: { model: "some-model" },
+    });
+    const guide = await say(url, { conversation: "b", text: "hello", agent: "guide" });
+    expect(await streamEnded(url, guide.stream)).toContain("You said: hello");
+  });
+
+  test("that cannot be had is said, with what to do, and no key", async () => {
+    const env = { WAYBILL_MODEL: "openai/gpt-5", WAYBILL_DATA: "d" };
+    const ended = await run(["start", "--port", "0", "--json"], { cwd: folder(), env });
+    expect(ended.code).toBe(5);
+    // Without its package or, where that is installed, without its key.
+    expect(problem(ended).message).toMatch(/npm install @ai-sdk\/openai|OPENAI_API_KEY/);
+  });
 });

@@ -8,7 +8,7 @@ import { columns, paint, print, printJson } from "../terminal.ts";
 
 export function addWhy(program: Command): void {
   addClientFlags(program.command("why"))
-    .argument("<id>", "an id of a run, turn, message, delivery or stream, or a link to a post")
+    .argument("<id>", "an id of a run, turn, message, delivery or stream, a link to a post, or address#post")
     .description("the whole story of anything: who asked, what ran, where the answer went and why")
     .addHelpText(
       "after",
