@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { agent } from "../../src/index.ts";
 import { recordingChannel } from "../../src/test-kit/index.ts";
 import { eachStore } from "../support/stores.ts";
+import { waybill } from "./command.ts";
 import { scenario } from "./scenario.ts";
 import { gate, gatewayOn } from "./support.ts";
 
@@ -10,6 +11,35 @@ const echo = agent.fn(async (ctx) => {
   if (ctx.text === "fail") throw new Error("no");
   return `You said: ${ctx.text}`;
 });
+
+scenario(
+  ["OPER-1", "SECU-2"],
+  "doctor finds a wrong setting before a user does, and says what to do",
+  async () => {
+    const wrong = "export default { agents: {}, chanels: [] };";
+    const found = await waybill(["doctor", "--json", "--port", "0"], { config: wrong });
+    expect(found.code).toBe(1);
+    const { ok, findings } = JSON.parse(found.stdout) as {
+      ok: boolean;
+      findings: { check: string; result: string; text: string; todo: string | null }[];
+    };
+    expect(ok).toBe(false);
+    const settings = findings.find(({ check }) => check === "settings");
+    expect(settings).toMatchObject({ result: "fail", todo: expect.stringContaining("config check") });
+    expect(settings?.text).toContain('Did you mean "channels"?');
+    const open = await waybill(["doctor", "--json", "--port", "0", "--host", "0.0.0.0"]);
+    expect(open.code).toBe(1);
+    expect(open.stdout).toContain("WAYBILL_TOKEN");
+    const fine = await waybill(["doctor", "--json", "--port", "0"]);
+    expect({ code: fine.code, out: fine.stdout }).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"ok":true'),
+    });
+    const started = await waybill(["start", "--port", "0"], { config: wrong });
+    expect(started.code).toBe(5);
+    expect(started.stderr).toContain("chanels");
+  },
+);
 
 eachStore((store) => {
   scenario(["OPER-1"], "health and readiness are told, and change with the gateway", async () => {
