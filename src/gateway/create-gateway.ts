@@ -53,6 +53,7 @@ export class RunningGateway {
   #app: HttpApp | null = null;
   #heartbeat: Heartbeat | null = null;
   #stopping: Promise<void> | null = null;
+  readonly #stopped = new AbortController();
   #recovering: Promise<unknown> = Promise.resolve();
   #unlisten: () => void = () => {};
 
@@ -107,7 +108,7 @@ export class RunningGateway {
     };
     await db.do(registerNode, node);
     await recoverRuns(services, db.dialect === "sqlite");
-    this.#app = createApp(httpPorts(parts));
+    this.#app = createApp(httpPorts(parts, this.#stopped.signal));
     this.#unlisten = db.listen((topic) => this.#hear(topic));
     this.#heartbeat = this.#beat(parts);
     for (const channel of parts.channels.all) await channel.start?.();
@@ -185,6 +186,7 @@ export class RunningGateway {
     await this.#recovering;
     this.#unlisten();
     await services.streams.stop();
+    this.#stopped.abort();
     try {
       await db.do(leaveNode, { tenant: services.tenant, boot });
     } catch (thrown) {

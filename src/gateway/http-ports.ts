@@ -3,7 +3,7 @@ import type { Parts } from "./build.ts";
 import { version } from "./version.ts";
 
 /** What the HTTP server is given of a gateway. */
-export function httpPorts(parts: Parts): HttpPorts {
+export function httpPorts(parts: Parts, stopped?: AbortSignal): HttpPorts {
   const { services, options, config, control, db } = parts;
   const loopback = options.loopback ?? true;
   return {
@@ -32,6 +32,7 @@ export function httpPorts(parts: Parts): HttpPorts {
     retryRun: (run) => control.retryRun(run),
     retryDelivery: (delivery) => control.retryDelivery(delivery),
     send: (request) => control.send(request),
+    stopped,
     ready: () => readiness(parts),
     metrics: () => parts.metrics.render(),
   };

@@ -30,7 +30,7 @@ export interface HttpApp {
 export function createApp(ports: HttpPorts): HttpApp {
   const app = new Hono<HttpEnv>();
   const routes: Routes = { app, bodyBytes: ports.door.bodyBytes, specs: [] };
-  const sse = sseServer(ports.clock);
+  const sse = sseServer(ports.clock, ports.stopped);
   app.onError((error, c) => problemOf(error, c));
   app.use(begin(ports));
   app.use(door(ports));

@@ -71,6 +71,8 @@ export interface HttpPorts {
   retryDelivery(delivery: string): Promise<{ state: string }>;
   /** @throws WaybillError `destination_not_allowed`, `cross_post_not_allowed`, `invalid_address`, `unknown_run` */
   send(request: SendRequest): Promise<{ delivery: string; address: string; state: string }>;
+  /** Aborts when the gateway has stopped: what is still being answered then (live feeds) ends. */
+  stopped?: AbortSignal;
   /** False while it starts or stops, or when the store does not answer. */
   ready(): Promise<{ ready: boolean; reason: string | null }>;
   /** Metrics in Prometheus' text format. */

@@ -36,10 +36,16 @@ interface Connection {
   /** Something was sent since the last beat. */
   active: boolean;
   write(text: string): void | Promise<void>;
+  /** No more frames are asked for. */
+  stop(): void;
 }
 
-export function sseServer(clock: Clock): SseServer {
+/** @param stopped ends all connections when it aborts */
+export function sseServer(clock: Clock, stopped?: AbortSignal): SseServer {
   const open = new Set<Connection>();
+  stopped?.addEventListener("abort", () => {
+    for (const connection of open) connection.stop();
+  });
   let beating = false;
   const beat = (): void => {
     for (const connection of open) {
@@ -119,6 +125,7 @@ async function pumpToNode(
   out.on("error", () => gone.abort());
   const connection: Connection = {
     active: true,
+    stop: () => gone.abort(),
     write(text) {
       connection.active = true;
       if (gone.signal.aborted || out.writableEnded) return;
@@ -159,15 +166,19 @@ function webBody(
   const encoder = new TextEncoder();
   let frames: AsyncIterator<string> | null = null;
   let connection: Connection | null = null;
-  const leave = (): void => {
+  let closed = false;
+  const leave = (controller?: ReadableStreamDefaultController<Uint8Array>): void => {
     gone.abort();
     if (connection) life.leave(connection);
+    if (!closed) controller?.close();
+    closed = true;
   };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         connection = {
           active: true,
+          stop: () => gone.abort(),
           write: (text) => {
             if (!gone.signal.aborted) controller.enqueue(encoder.encode(text));
           },
@@ -178,17 +189,15 @@ function webBody(
       async pull(controller) {
         try {
           const { done, value } = await frames!.next();
-          if (done) {
-            leave();
-            controller.close();
-          } else if (!gone.signal.aborted) {
-            connection!.active = true;
-            controller.enqueue(encoder.encode(value));
+          if (done || gone.signal.aborted) {
+            leave(controller);
+            return;
           }
+          connection!.active = true;
+          controller.enqueue(encoder.encode(value));
         } catch (error) {
           if (!gone.signal.aborted) life.onError(error);
-          leave();
-          controller.close();
+          leave(controller);
         }
       },
       async cancel() {

@@ -115,6 +115,19 @@ test("a notice comes in the reader's language", async () => {
   expect(messagesOf(seen).at(-1)?.text).toMatch(/^문제가 생겨 답변하지 못했습니다/);
 });
 
+test.each(["through fetch", "over a socket"])("a feed %s ends when the gateway stops", async (how) => {
+  const gateway = await httpGateway(config);
+  const where = "/v1/conversations/events?address=web:main/a&after=0";
+  const events = sseEvents(
+    how === "over a socket" ? await fetch((await gateway.listen()) + where) : await gateway.call(where),
+  );
+  await gateway.post("/v1/sends", { to: "web:main/a", text: "news" });
+  await until(events, isMessage("news"));
+  await gateway.running.stop(0);
+  let last = await events.next();
+  while (!last.done) last = await events.next();
+});
+
 describe("a quiet feed", () => {
   /** The timers of event streams (15 s) and feeds (10 s) in the test's hand; the rest of the gateway has its own. */
   function timers() {
