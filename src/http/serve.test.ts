@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { gate, httpGateway, sseEvents } from "../../test/support/http-gateway.ts";
 import { agent } from "../agents/agent-factory.ts";
@@ -21,6 +23,17 @@ test("a host that is not of this machine is refused by name", async () => {
     code: "config_invalid",
     message: expect.stringContaining("192.0.2.1"),
   });
+});
+
+test("a connection on which nothing was asked does not hold up closing", async () => {
+  const server = await serve(answer, { host: "127.0.0.1", port: 0 });
+  const socket = connect(server.port, "127.0.0.1");
+  await once(socket, "connect");
+  // Connections are taken in order, so the server has that one when it answers on a later one.
+  await (await fetch(server.url)).text();
+  const left = once(socket, "close");
+  await server.close({ graceMs: 600_000 });
+  await left;
 });
 
 test("closing ends event streams, lets other answers end, and takes nothing new", async () => {

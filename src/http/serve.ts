@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { WaybillError } from "../kernel/errors.ts";
 
@@ -29,18 +29,25 @@ export async function serve(
   { host, port }: { host: string; port: number },
 ): Promise<Listening> {
   const answering = new Set<ServerResponse>();
+  // Connections on which nothing was asked yet: browsers open them ahead, and Node does not count them as idle.
+  const unused = new Set<Socket>();
   let closing = false;
   const listener = getRequestListener((request, env) => fetch(request, env), { hostname: host });
   const server = createServer(
     // Many open streams each wait for events: keep what Node holds for one small.
     { keepAliveTimeout: 5_000, headersTimeout, requestTimeout },
     (incoming: IncomingMessage, outgoing: ServerResponse) => {
+      unused.delete(incoming.socket);
       answering.add(outgoing);
       outgoing.on("close", () => answering.delete(outgoing));
       if (closing) outgoing.setHeader("connection", "close");
       void listener(incoming, outgoing);
     },
   );
+  server.on("connection", (socket: Socket) => {
+    unused.add(socket);
+    socket.on("close", () => unused.delete(socket));
+  });
   await listen(server, host, port);
   const { port: real } = server.address() as AddressInfo;
   return {
@@ -51,6 +58,7 @@ export async function serve(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const outgoing of answering) if (isEventStream(outgoing)) outgoing.end();
       server.closeIdleConnections();
+      for (const socket of unused) socket.destroy();
       const cut = setTimeout(() => server.closeAllConnections(), graceMs);
       return closed.finally(() => clearTimeout(cut));
     },
