@@ -16,7 +16,7 @@ import { silentLogger } from "../../src/kernel/logger.ts";
 import { claimRuns } from "../../src/ledger/claim-runs.ts";
 import type { EndState } from "../../src/ledger/end-run.ts";
 import { registerNode } from "../../src/ledger/nodes.ts";
-import type { ClaimedRun, Fence, RecoveryPolicy } from "../../src/ledger/run.ts";
+import type { ClaimedRun, Fence, RecoveryPolicy, RunLimits } from "../../src/ledger/run.ts";
 import { absorbTurns } from "../../src/runs/absorb-turns.ts";
 import { finishRun, type FinishOutput } from "../../src/runs/finish-run.ts";
 import { postFromRun } from "../../src/runs/post-from-run.ts";
@@ -62,6 +62,7 @@ export interface Asked {
   followUp?: FollowUp;
   sender?: string;
   id?: string;
+  limits?: RunLimits;
 }
 
 /** One tenant of a store: tests of one store do not see each other. */
@@ -137,7 +138,7 @@ export class LedgerHarness {
         replyTo: place.address,
         scope: place.address,
         input: { v: 1, text: "hello", parts, sender, message, kind: "dm" },
-        limits: {},
+        limits: asked.limits ?? {},
       },
     });
   }
