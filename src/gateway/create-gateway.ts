@@ -106,18 +106,20 @@ export class RunningGateway {
       leaseMs,
       agents: [...executor.versions],
     };
+    const registeredAt = services.clock.now();
     await db.do(registerNode, node);
+    // Before anything that may take long: the lease has begun.
+    this.#heartbeat = this.#beat(parts, registeredAt);
     await recoverRuns(services, db.dialect === "sqlite");
     this.#app = createApp(httpPorts(parts, this.#stopped.signal));
     this.#unlisten = db.listen((topic) => this.#hear(topic));
-    this.#heartbeat = this.#beat(parts);
     for (const channel of parts.channels.all) await channel.start?.();
     executor.start();
     parts.outbox.wake();
     services.log.info({ boot, store: db.place }, "the gateway has started");
   }
 
-  #beat(parts: Parts): Heartbeat {
+  #beat(parts: Parts, registeredAt: number): Heartbeat {
     const { db, services, boot, leaseMs, executor } = parts;
     const heartbeat = new Heartbeat({
       tenant: services.tenant,
@@ -140,7 +142,7 @@ export class RunningGateway {
         services.streams.forgetEnded(15 * 60_000);
       },
     });
-    heartbeat.start();
+    heartbeat.start(registeredAt);
     return heartbeat;
   }
 

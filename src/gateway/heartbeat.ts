@@ -21,43 +21,54 @@ export interface HeartbeatOptions {
 
 /**
  * One heartbeat for a whole node. A watchdog on the same clock acts when no renewal was confirmed in time, whatever the
- * reason: a store that is away, or a process that was frozen.
+ * reason: a store that is away or does not answer at all, or a process that was frozen.
  */
 export class Heartbeat {
   readonly #o: HeartbeatOptions;
-  #confirmed: number;
-  #cancel: (() => void) | null = null;
+  #cancelBeat: (() => void) | null = null;
+  #cancelWatch: (() => void) | null = null;
   #stopped = false;
 
   constructor(options: HeartbeatOptions) {
     this.#o = options;
-    this.#confirmed = options.clock.now();
   }
 
-  start(): void {
+  /** @param registeredAt when the lease began */
+  start(registeredAt: number): void {
+    this.#watch(registeredAt);
     this.#schedule();
   }
 
   #schedule(): void {
     if (this.#stopped) return;
-    this.#cancel = this.#o.clock.after(this.#o.leaseMs / 3, () => void this.#beat());
+    this.#cancelBeat = this.#o.clock.after(this.#o.leaseMs / 3, () => void this.#beat());
+  }
+
+  /** Gives up what runs here shortly before the lease is over, unless a later renewal is confirmed by then. */
+  #watch(confirmed: number): void {
+    const { clock, db, leaseMs } = this.#o;
+    this.#cancelWatch?.();
+    // On SQLite this process holds the file alone: nobody can have taken anything over, however long it slept.
+    if (db.dialect === "sqlite" || this.#stopped) return;
+    this.#cancelWatch = clock.after(confirmed + leaseMs * 0.9 - clock.now(), () => {
+      this.#o.onLost(false);
+      // And again, for what is claimed while nothing is confirmed.
+      this.#watch(clock.now() - leaseMs * 0.6);
+    });
   }
 
   async #beat(): Promise<void> {
     const { db, tenant, boot, leaseMs, clock, log } = this.#o;
     const asked = clock.now();
-    // On SQLite this process holds the file alone: nobody can have taken anything over, however long it slept.
-    const isShared = db.dialect === "postgres";
-    if (isShared && asked - this.#confirmed > leaseMs * 0.9) this.#o.onLost(false);
     try {
       const { renewed, aborts } = await db.do(renewLease, { tenant, boot, leaseMs });
       if (this.#stopped) return;
       if (!renewed) {
-        this.#stopped = true;
+        this.stop();
         this.#o.onLost(true);
         return;
       }
-      this.#confirmed = asked;
+      this.#watch(asked);
       if (aborts.length > 0) this.#o.onAborts(aborts);
       this.#o.onBeat();
     } catch (error) {
@@ -68,6 +79,7 @@ export class Heartbeat {
 
   stop(): void {
     this.#stopped = true;
-    this.#cancel?.();
+    this.#cancelBeat?.();
+    this.#cancelWatch?.();
   }
 }
