@@ -5,6 +5,8 @@ const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 const DISK_FULL = "53100";
 const UNIQUE_VIOLATION = "23505";
+/** A row of an index, and so an address or an id, that is too long: Postgres alone has this limit. */
+const PROGRAM_LIMIT_EXCEEDED = "54000";
 /** A NUL in a text: Postgres alone of the two stores cannot keep one. */
 const CHARACTER_NOT_IN_REPERTOIRE = "22021";
 
@@ -41,6 +43,14 @@ export function fromPostgres(thrown: unknown, place: string): unknown {
     return new WaybillError(
       "invalid_request",
       "A text holds a NUL character, which cannot be stored.",
+      {},
+      thrown,
+    );
+  }
+  if (code === PROGRAM_LIMIT_EXCEEDED) {
+    return new WaybillError(
+      "invalid_request",
+      "An address or an id is too long for this database, which keeps at most about 2,600 bytes of one in an index.",
       {},
       thrown,
     );
