@@ -146,6 +146,36 @@ eachStore((store) => {
   );
 
   scenario(
+    ["LEDG-1", "ADDR-12"],
+    "ids of any length are kept or refused by name, and it goes on",
+    async () => {
+      const echo = agent.fn(async (ctx) => ctx.text);
+      await using t = await gatewayOn(store, { agents: { echo } });
+      // Letters that no database can press together.
+      const letters = (count: number, step: number) =>
+        Array.from({ length: count }, (_, n) =>
+          String.fromCodePoint(0x4e00 + ((n * n * step + n * 7_919) % 20_000)),
+        ).join("");
+      for (const count of [100, 200, 400, 512]) {
+        const place = {
+          conversation: letters(count, 31),
+          thread: letters(count, 37),
+          id: letters(count, 41),
+        };
+        const came = await t.say("hi", place).then(
+          ({ text }) => text,
+          (error: { code?: string }) => error.code,
+        );
+        expect(["hi", "invalid_request"]).toContain(came);
+        expect(count > 200 || came === "hi").toBe(true);
+      }
+      const tooLong = await refusal(() => t.post("hi", { conversation: "x".repeat(513) }));
+      expect(tooLong.code).toBe("invalid_address");
+      expect((await t.say("still there?")).text).toBe("still there?");
+    },
+  );
+
+  scenario(
     ["LEDG-1", "LEDG-17"],
     "an agent that never ends after a stop is left behind, and its lane goes on",
     async () => {
