@@ -39,7 +39,11 @@ export async function serve(
     (incoming: IncomingMessage, outgoing: ServerResponse) => {
       unused.delete(incoming.socket);
       answering.add(outgoing);
-      outgoing.on("close", () => answering.delete(outgoing));
+      outgoing.on("close", () => {
+        answering.delete(outgoing);
+        // An answer that ends now leaves its connection idle, which would be kept for the next request.
+        if (closing) server.closeIdleConnections();
+      });
       if (closing) outgoing.setHeader("connection", "close");
       void listener(incoming, outgoing);
     },
