@@ -37,7 +37,7 @@ export default defineConfig(async () => ({
     pool: "forks",
     restoreMocks: true,
     projects: [
-      project("unit", ["src/**/*.test.ts", "test/*.test.ts"]),
+      project("unit", ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/*.test.ts"]),
       project("contracts", ["test/contracts/**/*.test.ts"]),
       project("spec", ["test/spec/**/*.test.ts"]),
       project("crash", ["test/crash/**/*.test.ts"], 120_000),

@@ -1,4 +1,7 @@
-/** Builds dist/ from src/: plain tsc, one file to one file with declarations, then the assets that are not code. */
+/**
+ * Builds dist/ from src/: plain tsc, one file to one file with declarations, then the assets that are not code, then
+ * the console.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -25,3 +28,9 @@ const built = globSync("dist/**/*.js", { cwd: root }).length;
 process.stdout.write(
   `Built ${built} modules${assets > 0 ? ` and copied ${assets} assets` : ""} into dist/.\n`,
 );
+
+const consoleBuild = spawnSync(process.execPath, [path.join(root, "scripts/build-console.ts")], {
+  cwd: root,
+  stdio: "inherit",
+});
+process.exitCode = consoleBuild.status ?? 1;

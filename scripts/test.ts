@@ -97,6 +97,7 @@ function stagesOf(long: boolean): Stage[] {
     tool("format", [binary("oxfmt", "oxfmt"), "--check", "."]),
     tool("lint", [binary("oxlint", "oxlint"), "--type-aware", "--deny-warnings"]),
     tool("types", [binary("typescript", "tsc"), "-p", "."]),
+    tool("types of the console", [binary("typescript", "tsc"), "-p", "console"]),
     tests("layers", "unit", ["test/layers.test.ts"]),
     tests("unit", "unit", ["--exclude", "test/layers.test.ts"]),
   ];

@@ -152,6 +152,53 @@ describe("the sources of src/", () => {
   });
 });
 
+/** What the console may take from the server's sources: types of the wire, texts, and how a stream is reduced. */
+function consoleBreach(file: string, { specifier, kind }: Import): string | null {
+  const refused = `${file} may not import ${specifier}`;
+  if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return refused;
+  if (!specifier.startsWith(".")) return null;
+  const target = targetOf(file, specifier);
+  if (target.startsWith("console/src/")) return null;
+  if (target === "src/http/api.ts") return kind === "type" ? null : `${refused} but for its types`;
+  return target.startsWith("src/texts/") || target === "src/streams/reduce.ts" ? null : refused;
+}
+
+describe("the sources of console/", () => {
+  const sources = sourcesOf("console/src/**/*.{ts,tsx}");
+  const found = [...sources].flatMap(([file, text]) => importsOf(file, text));
+
+  test("are seen, with their imports", () => {
+    expect(sources.size).toBeGreaterThanOrEqual(30);
+    expect(found.some(({ specifier }) => specifier.endsWith("src/http/api.ts"))).toBe(true);
+  });
+
+  test("take from the server only types of the wire, texts and the reducer", () => {
+    expect(found.map((one) => consoleBreach(one.from, one)).filter(Boolean)).toEqual([]);
+  });
+
+  test("have no circle of runtime imports", () => {
+    const graph = new Map<string, string[]>();
+    for (const file of sources.keys()) graph.set(file, []);
+    for (const { from, specifier, kind } of found) {
+      if (kind === "runtime" && specifier.startsWith(".")) graph.get(from)?.push(targetOf(from, specifier));
+    }
+    expect(findCycles(graph).map((cycle) => cycle.join(" -> "))).toEqual([]);
+  });
+
+  test.each([
+    [`import { x } from "../../src/http/api.ts";`, false],
+    [`import type { X } from "../../src/http/wire.ts";`, false],
+    [`import { x } from "../../src/db/database.ts";`, false],
+    [`import { x } from "node:fs";`, false],
+    [`import type { X } from "../../src/http/api.ts";`, true],
+    [`import { x } from "../../src/texts/render.ts";`, true],
+    [`import { x } from "./app/x.ts"; import "react";`, true],
+  ])("are judged rightly: %s", (text, allowed) => {
+    const [one] = importsOf("console/src/a.ts", text);
+    expect(consoleBreach("console/src/a.ts", one!) === null).toBe(allowed);
+  });
+});
+
 describe("the check itself", () => {
   const findingsOf = (files: Record<string, string>) => check(new Map(Object.entries(files)));
 

@@ -1,3 +1,4 @@
+import { builtConsole } from "../http/console-files.ts";
 import type { HttpPorts } from "../http/ports.ts";
 import type { Parts } from "./build.ts";
 import { version } from "./version.ts";
@@ -26,6 +27,7 @@ export function httpPorts(parts: Parts, stopped?: AbortSignal): HttpPorts {
     inbox: parts.inbox,
     streams: services.streams,
     feed: parts.feed,
+    consoleDir: options.consoleDir === undefined ? builtConsole : options.consoleDir,
     channels: parts.channels.handlers,
     cancelRun: (run, reason) => control.cancelRun(run, reason),
     stopPlace: (address) => control.stopPlace(address),

@@ -21,6 +21,8 @@ export interface GatewayOptions {
   origins?: readonly string[];
   /** The cluster key, base64url, at least 32 bytes. Default: made in `dataDir` at the first start. */
   key?: string;
+  /** The folder of the built console, served at `/`; null: none. Default: the one of this package. */
+  consoleDir?: string | null;
   log?: Logger;
   clock?: Clock;
   ids?: Ids;

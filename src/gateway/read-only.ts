@@ -62,6 +62,7 @@ function readOnlyPorts(db: HttpPorts["db"]): HttpPorts {
     agents: noAgents,
     inbox: { accept: refuse },
     streams: memoryStreams({ clock: systemClock }),
+    consoleDir: null,
     feed: { subscribe: () => () => {} },
     channels: new Map(),
     cancelRun: refuse,

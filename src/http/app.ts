@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { WaybillError } from "../kernel/errors.ts";
 import { wellFormedId } from "../kernel/ids.ts";
 import { readBytes } from "./body.ts";
+import { consoleFiles } from "./console-files.ts";
 import type { HttpContext, HttpEnv } from "./context.ts";
 import { door } from "./door.ts";
 import type { HttpPorts } from "./ports.ts";
@@ -33,6 +34,7 @@ export function createApp(ports: HttpPorts): HttpApp {
   const sse = sseServer(ports.clock, ports.stopped);
   app.onError((error, c) => problemOf(error, c));
   app.use(begin(ports));
+  app.use(consoleFiles(ports));
   app.use(door(ports));
   healthRoutes(routes, ports);
   messageRoutes(routes, ports);

@@ -48,7 +48,7 @@ function hostOf(c: HttpContext): string {
  * that we know are served. Beyond loopback there is always a token, which such a page does not have; there the check is
  * on only if host names are set.
  */
-function checkHost(rules: Door, c: HttpContext): void {
+export function checkHost(rules: Door, c: HttpContext): void {
   if (!rules.loopback && rules.hosts.length === 0) return;
   const given = hostOf(c);
   const host = parseHost(given);

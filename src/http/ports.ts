@@ -59,6 +59,8 @@ export interface HttpPorts {
   inbox: Inbox;
   streams: StreamStore;
   feed: Feed;
+  /** The folder of the built console; null: none is served, and `/` is the small page. */
+  consoleDir: string | null;
   /** Below `/channels/{kind}/`. */
   channels: ReadonlyMap<string, (request: Request) => Promise<Response>>;
   /** @throws WaybillError `unknown_run`, `run_finished` */

@@ -1,3 +1,6 @@
+import { consoleChatEn, consoleChatKo } from "./console-chat.ts";
+import { consoleEn, consoleKo } from "./console.ts";
+
 /**
  * What people read in chat and in the console. English is the source: its keys and its `{placeholders}` are the types
  * of `renderText`, and a test holds Korean against it. A notice is stored as key and values and rendered per reader,
@@ -108,6 +111,9 @@ help (or /help): this text`,
   "page.api": "What the API offers",
   "page.runs": "Runs",
   "page.deliveries": "Deliveries",
+
+  ...consoleEn,
+  ...consoleChatEn,
 } as const satisfies Record<string, Text>;
 
 export type TextKey = keyof typeof en;
@@ -197,4 +203,7 @@ help (또는 /help): 이 안내를 보여 줍니다`,
   "page.api": "API 설명",
   "page.runs": "실행 목록",
   "page.deliveries": "전달 목록",
+
+  ...consoleKo,
+  ...consoleChatKo,
 };

@@ -7,7 +7,7 @@ import { renderPage } from "./page.ts";
 const config = { agents: { echo: agent.fn(async (ctx) => `You said: ${ctx.text}`) } };
 
 test("the page speaks the reader's language, and is open although the API asks for a token", async () => {
-  const gateway = await httpGateway(config, { token: "secret" });
+  const gateway = await httpGateway(config, { token: "secret", consoleDir: null });
   const read = async (language: string) => {
     const response = await gateway.call("/", { headers: { "accept-language": language } });
     expect(response.status).toBe(200);

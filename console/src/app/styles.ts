@@ -1,0 +1,24 @@
+/** All global styles, in their order. Of the kit only what is used; add a component's file here when you use it. */
+import "@mantine/core/styles/baseline.css";
+import "@mantine/core/styles/default-css-variables.css";
+import "@mantine/core/styles/global.css";
+import "@mantine/core/styles/UnstyledButton.css";
+import "@mantine/core/styles/Button.css";
+import "@mantine/core/styles/ActionIcon.css";
+import "@mantine/core/styles/CloseButton.css";
+import "@mantine/core/styles/Paper.css";
+import "@mantine/core/styles/Overlay.css";
+import "@mantine/core/styles/ModalBase.css";
+import "@mantine/core/styles/Modal.css";
+import "@mantine/core/styles/Drawer.css";
+import "@mantine/core/styles/Popover.css";
+import "@mantine/core/styles/Menu.css";
+import "@mantine/core/styles/Input.css";
+import "@mantine/core/styles/PasswordInput.css";
+import "@mantine/core/styles/SegmentedControl.css";
+import "@mantine/core/styles/FloatingIndicator.css";
+import "@mantine/core/styles/Loader.css";
+import "@mantine/core/styles/Kbd.css";
+import "@mantine/core/styles/ScrollArea.css";
+import "./tokens.css";
+import "./base.css";

@@ -1,0 +1,71 @@
+import { Menu } from "@mantine/core";
+import { Check, ChevronDown, UserPlus } from "lucide-react";
+import { useState, type FormEvent } from "react";
+import { useTexts } from "../../app/language.tsx";
+import { Avatar } from "../../components/avatar.tsx";
+import { addSpeaker, speakAs, useSpeakers } from "../../data/speakers.ts";
+import classes from "./composer.module.css";
+
+/** As whom one speaks in this window: the operator, or somebody whose view is tried. */
+export function SpeakerMenu() {
+  const t = useTexts();
+  const { others, current } = useSpeakers();
+  const [open, setOpen] = useState(false);
+  const name = others.find(({ id }) => id === current)?.name ?? t("console.chat.operator");
+  const all = [{ id: null, name: t("console.chat.operator") }, ...others];
+  return (
+    <Menu position="top-start" width={240} opened={open} onChange={setOpen}>
+      <Menu.Target>
+        <button type="button" className={classes["speaker"]} aria-label={t("console.speaker.as", { name })}>
+          <Avatar name={name} small />
+          <span dir="auto">{name}</span>
+          <ChevronDown size={13} aria-hidden />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t("console.speaker.title")}</Menu.Label>
+        {all.map((one) => (
+          <Menu.Item
+            key={one.id ?? ""}
+            role="menuitemradio"
+            aria-checked={one.id === current}
+            leftSection={<Avatar name={one.name} small />}
+            rightSection={one.id === current ? <Check size={14} aria-hidden /> : null}
+            onClick={() => speakAs(one.id)}
+          >
+            {one.name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <AddSpeaker onDone={() => setOpen(false)} />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function AddSpeaker({ onDone }: { onDone: () => void }) {
+  const t = useTexts();
+  const [name, setName] = useState("");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (name.trim() === "") return;
+    addSpeaker(name);
+    onDone();
+  };
+  return (
+    <form className={classes["add-speaker"]} onSubmit={submit}>
+      <input
+        value={name}
+        maxLength={80}
+        placeholder={t("console.speaker.name")}
+        aria-label={t("console.speaker.name")}
+        onChange={(event) => setName(event.currentTarget.value)}
+        // The menu goes through its items by the letters and arrows that are typed here.
+        onKeyDown={(event) => event.stopPropagation()}
+      />
+      <button type="submit" aria-label={t("console.speaker.add")} title={t("console.speaker.add")}>
+        <UserPlus size={15} aria-hidden />
+      </button>
+    </form>
+  );
+}

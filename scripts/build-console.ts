@@ -1,0 +1,79 @@
+/**
+ * Builds the console into dist/console, with a gzip copy beside each text.
+ *
+ *     node scripts/build-console.ts              builds
+ *     node scripts/build-console.ts --if-stale   builds only if its sources have changed since (npm start does this)
+ *
+ * With --if-stale a build that fails says so and does not stand in the way: the gateway shows its built-in page.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { root } from "./support/paths.ts";
+
+const target = path.join(root, "dist/console");
+const stamp = path.join(target, ".digest");
+
+/** What the console is made of. */
+const sources = [
+  "console/**/*.*",
+  "src/texts/*.ts",
+  "src/streams/reduce.ts",
+  "src/http/api.ts",
+  "package-lock.json",
+];
+
+function digestOfSources(): string {
+  const hash = createHash("sha256");
+  const files = globSync(sources, { cwd: root }).filter((file) => !file.includes(".test."));
+  for (const file of files.toSorted()) {
+    const full = path.join(root, file);
+    if (statSync(full).isFile()) hash.update(`${file}\0`).update(readFileSync(full)).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+/** Built beside its place and then moved there, so that a gateway that runs never serves half of it. */
+async function buildConsole(digest: string): Promise<number> {
+  const { build } = await import("vite");
+  const outDir = path.join(root, "dist", `.console-${process.pid}`);
+  try {
+    await build({
+      configFile: path.join(root, "console/vite.config.ts"),
+      logLevel: "warn",
+      build: { outDir, emptyOutDir: true },
+    });
+    let firstLoad = 0;
+    for (const file of globSync("**/*.{html,js,css,svg,json}", { cwd: outDir })) {
+      const full = path.join(outDir, file);
+      const packed = gzipSync(readFileSync(full), { level: 9 });
+      writeFileSync(`${full}.gz`, packed);
+      firstLoad += packed.byteLength;
+    }
+    writeFileSync(path.join(outDir, ".digest"), digest);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(outDir, target);
+    return firstLoad;
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+  }
+}
+
+const ifStale = process.argv.includes("--if-stale");
+const digest = digestOfSources();
+if (!ifStale || !existsSync(stamp) || readFileSync(stamp, "utf8") !== digest) {
+  try {
+    const began = performance.now();
+    const bytes = await buildConsole(digest);
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    process.stderr.write(
+      `Built the console into dist/console in ${seconds} s, ${(bytes / 1e3).toFixed(0)} kB with gzip.\n`,
+    );
+  } catch (error) {
+    process.stderr.write(
+      `The console could not be built: ${error instanceof Error ? error.message : error}\n`,
+    );
+    if (!ifStale) process.exitCode = 1;
+  }
+}
