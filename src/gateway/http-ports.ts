@@ -23,6 +23,7 @@ export function httpPorts(parts: Parts, stopped?: AbortSignal): HttpPorts {
       bodyBytes: config.limits?.bodyBytes ?? 1024 * 1024,
       perMinute: config.limits?.requestsPerMinute ?? (loopback ? null : 600),
     },
+    node: { boot: parts.boot, pid: process.pid },
     agents: services.agents,
     inbox: parts.inbox,
     streams: services.streams,

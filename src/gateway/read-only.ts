@@ -59,6 +59,7 @@ function readOnlyPorts(db: HttpPorts["db"]): HttpPorts {
       bodyBytes: 1024 * 1024,
       perMinute: null,
     },
+    node: null,
     agents: noAgents,
     inbox: { accept: refuse },
     streams: memoryStreams({ clock: systemClock }),

@@ -108,6 +108,8 @@ export interface WireRun {
   owner: string | null;
   progress: { text: string; percent: number | null } | null;
   usage: Record<string, unknown> | null;
+  /** What it may use at most; what is left out is not limited. */
+  limits: { tokens?: number; steps?: number; wallMs?: number };
   /** What was asked. */
   text: string;
   sender: { id: string; name: string | null } | null;
@@ -115,6 +117,18 @@ export interface WireRun {
   startedAt: string | null;
   finishedAt: string | null;
   deadlineAt: string | null;
+}
+
+/** The answer of `/v1/node`: the process that answers, and the agents that it has. */
+export interface WireNode {
+  version: string;
+  /** The boot id, as in a run's `owner`; another one after each start. Null: no gateway runs, its store is read. */
+  boot: string | null;
+  pid: number | null;
+  /** In the order of the settings. */
+  agents: { name: string; version: string; background: boolean }[];
+  /** The agent that answers where none is named. */
+  defaultAgent: string | null;
 }
 
 export interface WireRunEvent {

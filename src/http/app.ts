@@ -14,6 +14,7 @@ import { deliveryRoutes } from "./routes/deliveries.ts";
 import { feedRoutes } from "./routes/feed.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { nodeRoute } from "./routes/node.ts";
 import { openapiRoute } from "./routes/openapi.ts";
 import { pageRoute } from "./routes/page.ts";
 import { runRoutes } from "./routes/runs.ts";
@@ -47,6 +48,7 @@ export function createApp(ports: HttpPorts): HttpApp {
   streamRoutes(routes, ports, sse);
   chatRoutes(routes, ports, sse);
   whyRoutes(routes, ports);
+  nodeRoute(routes, ports);
   openapiRoute(routes, ports);
   pageRoute(routes, ports);
   channelRoutes(routes, ports);

@@ -26,6 +26,15 @@ export function decodePlace(next: string | undefined): Place | undefined {
   throw new WaybillError("invalid_request", `next: ${rule}.`, { issues: [{ field: "next", rule }] });
 }
 
+/** Where a list that is ordered by age begins: after the page before, else with what is older than `before`. */
+export function beforeOf(
+  next: string | undefined,
+  before: number | undefined,
+): { createdAt: number; id: string } | undefined {
+  const place = decodePlace(next) ?? (before === undefined ? undefined : ([before, ""] as const));
+  return place && { createdAt: place[0], id: place[1] };
+}
+
 /** A page of at most `limit` items from up to `limit + 1` that were read. */
 export function pageOf<T, W>(
   rows: readonly T[],

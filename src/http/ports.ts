@@ -55,6 +55,8 @@ export interface HttpPorts {
   log: Logger;
   locale: Locale;
   door: Door;
+  /** This process: the boot id under which it owns runs. Null: the store is only read, and nothing runs. */
+  node: { boot: string; pid: number } | null;
   agents: AgentRegistry;
   inbox: Inbox;
   streams: StreamStore;

@@ -123,6 +123,12 @@ export const limitQuery = z
   .refine((n) => n >= 1 && n <= 1_000, "is a number from 1 to 1000")
   .default(100);
 
+/** A time, as milliseconds since 1970. */
+export const timeQuery = z.iso
+  .datetime({ offset: true, error: "is a time such as 2026-01-31T09:30:00Z" })
+  .transform((text) => Date.parse(text))
+  .optional();
+
 /** `state=queued,running`: any of some states. */
 export function stateList<S extends string>(states: readonly S[]) {
   return z

@@ -56,6 +56,7 @@ export function toWireRun(run: RunRecord): WireRun {
     owner: run.owner,
     progress: run.progress === null ? null : { text: run.progress, percent: run.progressPercent },
     usage: run.usage,
+    limits: run.limits,
     text: run.text,
     sender: run.sender === null ? null : { id: run.sender.id, name: run.sender.name },
     createdAt: iso(run.createdAt),

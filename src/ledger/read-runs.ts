@@ -1,9 +1,9 @@
 import { sql, type Kysely, type SqlBool } from "kysely";
-import { statement } from "../db/statement.ts";
+import { statement, type Dialect } from "../db/statement.ts";
 import type { Database } from "../db/database.ts";
 import type { Tables } from "../db/tables.ts";
 import { relatedId } from "../kernel/ids.ts";
-import type { RunState } from "./run.ts";
+import type { RunLimits, RunState } from "./run.ts";
 
 /** A run as the ledger tells it. Times are milliseconds since 1970. */
 export interface RunRecord {
@@ -30,6 +30,7 @@ export interface RunRecord {
   progress: string | null;
   progressPercent: number | null;
   usage: Record<string, unknown> | null;
+  limits: RunLimits;
   text: string;
   sender: { id: string; name: string | null } | null;
   createdAt: number;
@@ -61,6 +62,7 @@ export const runColumns = [
   "progress",
   "progress_percent",
   "usage_json",
+  "limits_json",
   "input_json",
   "created_at",
   "started_at",
@@ -95,6 +97,7 @@ export function toRunRecord(row: RunRow): RunRecord {
     progress: row.progress,
     progressPercent: row.progress_percent,
     usage: row.usage_json === null ? null : (JSON.parse(row.usage_json) as Record<string, unknown>),
+    limits: JSON.parse(row.limits_json ?? "{}") as RunLimits,
     text: input.text ?? "",
     sender: input.sender ?? null,
     createdAt: row.created_at,
@@ -143,6 +146,8 @@ export interface RunFilter {
   turn?: string;
   trace?: string;
   parent?: string;
+  /** Only runs whose question, or the name or id of who asked, has this in it; small and capital letters are the same. */
+  text?: string;
   /** Only runs before this one in the order of the list (newest first). */
   before?: { createdAt: number; id: string };
   limit: number;
@@ -150,7 +155,7 @@ export interface RunFilter {
 
 /** Runs, newest first, for lists. */
 export async function listRuns(db: Database, tenant: string, filter: RunFilter): Promise<RunRecord[]> {
-  const rows = await db.query((k: Kysely<Tables>) => {
+  const rows = await db.query((k: Kysely<Tables>, dialect) => {
     let q = k.selectFrom("runs").select(runColumns).where("tenant_id", "=", tenant);
     if (filter.states?.length) q = q.where("state", "in", filter.states);
     if (filter.agent !== undefined) q = q.where("agent", "=", filter.agent);
@@ -164,6 +169,7 @@ export async function listRuns(db: Database, tenant: string, filter: RunFilter):
         ]),
       );
     }
+    if (filter.text !== undefined) q = q.where(hasText(dialect, filter.text));
     if (filter.parent !== undefined) q = q.where("parent_run", "=", filter.parent);
     if (filter.address !== undefined) {
       const { address } = filter;
@@ -180,6 +186,22 @@ export async function listRuns(db: Database, tenant: string, filter: RunFilter):
     return q.orderBy("created_at", "desc").orderBy("id", "desc").limit(filter.limit);
   });
   return rows.map(toRunRecord);
+}
+
+/** `input_json` is JSON in a text column, so that SQLite and Postgres keep the same. No index: lists are read by people. */
+function hasText(dialect: Dialect, text: string) {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+  const asked = dialect === "sqlite" ? sql`input_json` : sql`cast(input_json as json)`;
+  const like = dialect === "sqlite" ? sql`like` : sql`ilike`;
+  const fields = [
+    sql`${asked} ->> 'text'`,
+    sql`(${asked} -> 'sender') ->> 'name'`,
+    sql`(${asked} -> 'sender') ->> 'id'`,
+  ];
+  return sql<SqlBool>`(${sql.join(
+    fields.map((field) => sql`(${field}) ${like} ${pattern} escape '\\'`),
+    sql` or `,
+  )})`;
 }
 
 export async function countByState(db: Database, tenant: string): Promise<Record<string, number>> {

@@ -1,7 +1,7 @@
 /** What HTTP reads is the same on both stores. */
 import { expect, onTestFinished, test } from "vitest";
 import { agent } from "../../src/agents/agent-factory.ts";
-import type { Page, WireDelivery, WireMessage, WireRun, WireStory } from "../../src/http/api.ts";
+import type { Page, WireDelivery, WireMessage, WireProblem, WireRun, WireStory } from "../../src/http/api.ts";
 import { httpGateway, sseEvents, until } from "../support/http-gateway.ts";
 import { eachStore } from "../support/stores.ts";
 
@@ -69,6 +69,43 @@ eachStore((store) => {
       expect(new Set(seen).size).toBe(9);
       expect(seen).toHaveLength(9);
     }
+  });
+
+  test("runs are found by words of what was asked and of who asked, and by their age", async () => {
+    const gateway = await start();
+    const asked: [text: string, sender: string][] = [
+      ["Count the 100% of Größe_1", "uma"],
+      ["say something", "Jin"],
+      ["what does 1000 weigh?", "uma"],
+    ];
+    const runs: string[] = [];
+    for (const [text, name] of asked) {
+      const { body } = await gateway.post("/v1/messages", {
+        conversation: "a",
+        text,
+        sender: { id: `id-${name}`, name },
+      });
+      await gateway.ended(body.run);
+      runs.push(body.run ?? "");
+    }
+    const found = async (query: Record<string, string>) => {
+      const { body } = await gateway.get<Page<WireRun>>(`/v1/runs?${new URLSearchParams(query).toString()}`);
+      return body.items.map((run) => runs.indexOf(run.id)).toSorted((a, b) => a - b);
+    };
+    expect(await found({ text: "SAY" })).toEqual([1]);
+    expect(await found({ text: "00%" })).toEqual([0]);
+    expect(await found({ text: "e_1" })).toEqual([0]);
+    expect(await found({ text: "jin" })).toEqual([1]);
+    expect(await found({ text: "id-uma" })).toEqual([0, 2]);
+    expect(await found({ text: "parts" })).toEqual([]);
+    const { body } = await gateway.get<WireRun>(`/v1/runs/${runs[1]}`);
+    expect(await found({ before: body.createdAt })).toEqual([0]);
+    expect(await found({ before: "2100-01-01T00:00:00+09:00" })).toEqual([0, 1, 2]);
+    const wrong = await gateway.get<WireProblem>("/v1/runs?before=yesterday");
+    expect([wrong.status, wrong.body.issues]).toEqual([
+      400,
+      [{ field: "before", rule: "is a time such as 2026-01-31T09:30:00Z" }],
+    ]);
   });
 
   test("the feed of a place brings each message once, and goes on where it was cut", async () => {

@@ -2,9 +2,19 @@ import { z } from "zod";
 import { formatAddress, parseAddress } from "../../address/address.ts";
 import { listDeliveries, readDelivery } from "../../deliveries/read-deliveries.ts";
 import { WaybillError } from "../../kernel/errors.ts";
-import { decodePlace, encodePlace, pageOf } from "../paging.ts";
+import { beforeOf, encodePlace, pageOf } from "../paging.ts";
 import type { HttpPorts } from "../ports.ts";
-import { checkId, idParams, json, limitQuery, route, shortText, stateList, type Routes } from "../route.ts";
+import {
+  checkId,
+  idParams,
+  json,
+  limitQuery,
+  route,
+  shortText,
+  stateList,
+  timeQuery,
+  type Routes,
+} from "../route.ts";
 import { toWireDelivery } from "../wire.ts";
 
 const states = [
@@ -68,6 +78,7 @@ function listRoute(routes: Routes, ports: HttpPorts): void {
         run: z.string().optional(),
         state: stateList(states),
         address: z.string().optional(),
+        before: timeQuery,
         limit: limitQuery,
         next: z.string().optional(),
       }),
@@ -75,12 +86,11 @@ function listRoute(routes: Routes, ports: HttpPorts): void {
       errors: ["invalid_address"],
     },
     async (c, { query }) => {
-      const place = decodePlace(query.next);
       const rows = await listDeliveries(ports.db, ports.tenant, {
         run: query.run === undefined ? undefined : checkId(query.run),
         states: query.state,
         address: query.address === undefined ? undefined : formatAddress(parseAddress(query.address)),
-        before: place && { createdAt: place[0], id: place[1] },
+        before: beforeOf(query.next, query.before),
         limit: query.limit + 1,
       });
       return json(

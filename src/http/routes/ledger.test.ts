@@ -4,6 +4,7 @@ import { agent } from "../../agents/agent-factory.ts";
 import type {
   Page,
   WireDelivery,
+  WireNode,
   WireProblem,
   WireRun,
   WireRunEvent,
@@ -121,6 +122,33 @@ test("runs are listed by state, agent and address, newest first, in pages", asyn
   expect(first.ids).toEqual(runs.slice(0, 2));
   expect(await list(`?limit=2&next=${first.next}`)).toEqual({ ids: runs.slice(2), next: null });
   hold.open();
+});
+
+test("the process that answers says who it is, as its runs do, and what agents it has", async () => {
+  const { config } = agents();
+  const gateway = await httpGateway(config);
+  const { body } = await gateway.post("/v1/messages", { conversation: "a", text: "x" });
+  await gateway.ended(body.run);
+  const run = await gateway.get<WireRun>(`/v1/runs/${body.run}`);
+  const events = await gateway.get<Page<WireRunEvent>>(`/v1/runs/${body.run}/events`);
+  const node = (await gateway.get<WireNode>("/v1/node")).body;
+  expect(node).toMatchObject({ pid: process.pid, defaultAgent: "echo" });
+  expect(node.agents.map(({ name, background }) => [name, background])).toEqual([
+    ["echo", false],
+    ["hold", false],
+    ["flaky", false],
+    ["wanderer", false],
+  ]);
+  expect(node.agents[0]?.version).toBe(run.body.agentVersion);
+  expect(events.body.items.find(({ kind }) => kind === "claimed")?.data).toMatchObject({ owner: node.boot });
+});
+
+test("a run says what it may use at most", async () => {
+  const limits = { tokens: 1_000, wallMs: 60_000 };
+  const gateway = await httpGateway({ agents: { echo: agent.fn(async () => "hi", { limits }) } });
+  const { body } = await gateway.post("/v1/messages", { conversation: "a", text: "x" });
+  await gateway.ended(body.run);
+  expect((await gateway.get<WireRun>(`/v1/runs/${body.run}`)).body.limits).toEqual(limits);
 });
 
 test("a cancelled run stays cancelled; one that has ended cannot be", async () => {

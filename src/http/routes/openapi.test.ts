@@ -24,6 +24,7 @@ test("the API is described from the routes that are served", async () => {
     "GET /v1/deliveries",
     "GET /v1/deliveries/{id}",
     "GET /v1/messages",
+    "GET /v1/node",
     "GET /v1/runs",
     "GET /v1/runs/{id}",
     "GET /v1/runs/{id}/events",

@@ -4,9 +4,19 @@ import { WaybillError } from "../../kernel/errors.ts";
 import { readRunEvents } from "../../ledger/events.ts";
 import { listRuns, readRun, type RunRecord } from "../../ledger/read-runs.ts";
 import type { WireAccepted, WireRunEvent } from "../api.ts";
-import { decodePlace, encodePlace, pageOf } from "../paging.ts";
+import { beforeOf, encodePlace, pageOf } from "../paging.ts";
 import type { HttpPorts } from "../ports.ts";
-import { checkId, idParams, json, limitQuery, route, shortText, stateList, type Routes } from "../route.ts";
+import {
+  checkId,
+  idParams,
+  json,
+  limitQuery,
+  route,
+  shortText,
+  stateList,
+  timeQuery,
+  type Routes,
+} from "../route.ts";
 import { iso, toWireRun } from "../wire.ts";
 
 const states = [
@@ -56,6 +66,8 @@ function listRoute(routes: Routes, ports: HttpPorts): void {
         state: stateList(states),
         agent: shortText(64).optional(),
         address: z.string().optional(),
+        text: shortText(200).optional(),
+        before: timeQuery,
         limit: limitQuery,
         next: z.string().optional(),
       }),
@@ -63,12 +75,12 @@ function listRoute(routes: Routes, ports: HttpPorts): void {
       errors: ["invalid_address"],
     },
     async (c, { query }) => {
-      const place = decodePlace(query.next);
       const rows = await listRuns(ports.db, ports.tenant, {
         states: query.state,
         agent: query.agent,
         address: query.address === undefined ? undefined : formatAddress(parseAddress(query.address)),
-        before: place && { createdAt: place[0], id: place[1] },
+        text: query.text,
+        before: beforeOf(query.next, query.before),
         limit: query.limit + 1,
       });
       return json(
