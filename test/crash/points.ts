@@ -28,6 +28,8 @@ export async function dieAt(world: CrashWorld, plans: readonly CrashPlan[]): Pro
   await round.speakAgain(last);
   await round.settled(last);
   await round.verify(last);
+  // What was sent and not noted is looked up there, and not sent again.
+  expect(round.repeatedPosts(), "posts that came to the other program again").toBe(0);
   last.signal("SIGTERM");
   expect(await last.exited).toEqual({ code: 0, signal: null });
   return visited;

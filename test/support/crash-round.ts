@@ -177,6 +177,12 @@ export class CrashRound {
     );
   }
 
+  /** How often the other program was asked to make one post: more than once, and it needed its key to tell. */
+  repeatedPosts(): number {
+    const keys = (this.#world.peer?.ops ?? []).map((op) => String(op["key"]));
+    return keys.length - new Set(keys).size;
+  }
+
   /** The other program has each post once, in order; what came to it twice it knew by its key. */
   async #verifyPeer(posts: Awaited<ReturnType<typeof readPosts>>): Promise<void> {
     const { peer } = this.#world;
