@@ -104,52 +104,65 @@ export async function readDeliveries(
     if (filter.address !== undefined) q = q.where("address", "=", filter.address);
     return q.orderBy("created_at").orderBy("id");
   });
-  return Promise.all(
-    rows.map(async (row) => ({
-      id: row.id,
-      kind: row.kind as TestDelivery["kind"],
-      run: row.run_id,
-      turn: row.turn_id,
-      address: row.address,
-      state: row.state as DeliveryState,
-      rule: row.rule as DeliveryRule,
-      rejected: JSON.parse(row.rejected_json) as Rejected[],
-      reason: row.reason,
-      message: row.message_id,
-      attempts: row.attempts,
-      nextAt: row.next_at,
-      ...(await proofOf(db, tenant, row.id)),
-    })),
+  const proof = await readProof(
+    db,
+    tenant,
+    rows.map(({ id }) => id),
   );
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind as TestDelivery["kind"],
+    run: row.run_id,
+    turn: row.turn_id,
+    address: row.address,
+    state: row.state as DeliveryState,
+    rule: row.rule as DeliveryRule,
+    rejected: JSON.parse(row.rejected_json) as Rejected[],
+    reason: row.reason,
+    message: row.message_id,
+    attempts: row.attempts,
+    nextAt: row.next_at,
+    receipts: proof.receipts.get(row.id) ?? [],
+    ops: proof.ops.get(row.id) ?? [],
+  }));
 }
 
-async function proofOf(db: Database, tenant: string, delivery: string) {
+async function readProof(db: Database, tenant: string, deliveries: readonly string[]) {
   const [receipts, ops] = await Promise.all([
     db.query((k) =>
       k
         .selectFrom("receipts")
-        .select(["part", "platform_id", "permalink"])
+        .select(["delivery_id", "part", "platform_id", "permalink"])
         .where("tenant_id", "=", tenant)
-        .where("delivery_id", "=", delivery)
+        .where("delivery_id", "in", ["", ...deliveries])
         .orderBy("part"),
     ),
     db.query((k) =>
       k
         .selectFrom("ops")
-        .select(["kind", "part", "state", "attempts", "error"])
+        .select(["delivery_id", "kind", "part", "state", "attempts", "error"])
         .where("tenant_id", "=", tenant)
-        .where("delivery_id", "=", delivery)
+        .where("delivery_id", "in", ["", ...deliveries])
         .orderBy("op_seq"),
     ),
   ]);
-  return {
-    receipts: receipts.map(({ part, platform_id, permalink }) => ({
-      part,
-      platformId: platform_id,
-      permalink,
-    })),
-    ops: ops.map((op) => ({ ...op, kind: op.kind as "create" | "edit" | "delete" })),
+  const proof = {
+    receipts: new Map<string, TestDelivery["receipts"]>(),
+    ops: new Map<string, TestDelivery["ops"]>(),
   };
+  for (const { delivery_id, part, platform_id, permalink } of receipts) {
+    push(proof.receipts, delivery_id, { part, platformId: platform_id, permalink });
+  }
+  for (const { delivery_id, kind, ...op } of ops) {
+    push(proof.ops, delivery_id, { kind: kind as "create" | "edit" | "delete", ...op });
+  }
+  return proof;
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key) ?? [];
+  list.push(item);
+  lists.set(key, list);
 }
 
 export async function readEvents(db: Database, tenant: string, run: string): Promise<TestRunEvent[]> {

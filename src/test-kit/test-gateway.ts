@@ -196,7 +196,7 @@ export class TestGateway implements AsyncDisposable {
   /** What was posted to people, in order: agents' messages whose delivery has its receipt. */
   async posts(address?: string): Promise<TestMessage[]> {
     const delivered = new Set(
-      (await this.deliveries()).filter(({ state }) => state === "delivered").map(({ id }) => id),
+      (await this.deliveries({ address })).filter(({ state }) => state === "delivered").map(({ id }) => id),
     );
     const all = await this.messages(address);
     return all.filter(({ delivery }) => delivery !== null && delivered.has(delivery));
