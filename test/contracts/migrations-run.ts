@@ -19,7 +19,8 @@ async function migrate(): Promise<void> {
       await pool.end();
     } else {
       const db = new DatabaseSync(target.url);
-      db.exec("pragma busy_timeout = 10000; pragma journal_mode = wal");
+      // Not in WAL mode: changing a fresh file to it does not wait for others (the gateway's lock file keeps them out).
+      db.exec("pragma busy_timeout = 10000");
       migrateSqlite(db);
       db.close();
     }
