@@ -78,7 +78,13 @@ const gateway = new RunningGateway(config, {
 process.on("message", (message: ToServer) => gate(message.open).resolve());
 
 const server = await serve((request, env) => gateway.fetch(request, env), { host: "127.0.0.1", port: 0 });
+let stopping = false;
+// A test that ended in whatever way leaves no server behind.
+process.once("disconnect", () => {
+  if (!stopping) process.exit(1);
+});
 process.once("SIGTERM", () => {
+  stopping = true;
   tell({ kind: "stopping" });
   void gateway
     .stop()
