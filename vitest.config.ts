@@ -4,7 +4,13 @@ import { findChromium, findPostgres, findRedis, skipVariables, variables } from 
 const longTests = "**/*.long.test.ts";
 
 /** One kind of test: its name, where its files are, and how long one test may take. */
-function project(name: string, include: string[], testTimeout = 30_000, exclude = [longTests]) {
+function project(
+  name: string,
+  include: string[],
+  testTimeout = 30_000,
+  exclude = [longTests],
+  globalSetup: string[] = [],
+) {
   return {
     extends: true as const,
     test: {
@@ -13,6 +19,7 @@ function project(name: string, include: string[], testTimeout = 30_000, exclude 
       exclude: ["node_modules/**", "dist/**", ...exclude],
       testTimeout,
       hookTimeout: testTimeout,
+      globalSetup,
     },
   };
 }
@@ -42,7 +49,13 @@ export default defineConfig(async () => ({
       project("spec", ["test/spec/**/*.test.ts"]),
       project("crash", ["test/crash/**/*.test.ts"], 120_000),
       project("cli", ["test/cli/**/*.test.ts"], 60_000),
-      project("browser", ["test/browser/**/*.test.ts"], 120_000),
+      project(
+        "browser",
+        ["test/browser/**/*.test.ts"],
+        120_000,
+        [longTests],
+        ["test/browser/support/build-console.ts"],
+      ),
       project("long", [`src/${longTests}`, `test/${longTests}`], 900_000, []),
     ],
   },

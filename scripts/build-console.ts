@@ -52,11 +52,22 @@ async function buildConsole(digest: string): Promise<number> {
       firstLoad += packed.byteLength;
     }
     writeFileSync(path.join(outDir, ".digest"), digest);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(outDir, target);
+    put(outDir);
     return firstLoad;
   } finally {
     rmSync(outDir, { recursive: true, force: true });
+  }
+}
+
+/** Another process may put the same build there at this moment; then that one is as good. */
+function put(built: string): void {
+  for (let left = 5; ; left -= 1) {
+    rmSync(target, { recursive: true, force: true });
+    try {
+      return renameSync(built, target);
+    } catch (error) {
+      if (left === 0) throw error;
+    }
   }
 }
 

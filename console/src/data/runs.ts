@@ -18,9 +18,11 @@ export async function readLiveRuns(address: string, signal?: AbortSignal): Promi
 
 /** What is read first knows the newest runs that ended too, for the names of their agents. */
 async function readFirst(address: string, signal: AbortSignal): Promise<WireRun[]> {
-  const ended = get<Page<WireRun>>("/v1/runs", { address, limit: 100 }, signal);
-  const live = await readLiveRuns(address, signal);
-  for (const run of (await ended).items) {
+  const [newest, live] = await Promise.all([
+    get<Page<WireRun>>("/v1/runs", { address, limit: 100 }, signal),
+    readLiveRuns(address, signal),
+  ]);
+  for (const run of newest.items) {
     if (!isLive(run.state)) queryClient.setQueryData(runKey(run.id), run);
   }
   return live;

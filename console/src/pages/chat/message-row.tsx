@@ -1,20 +1,19 @@
-import { CornerDownRight, MessageSquareReply, RotateCcw, Waypoints } from "lucide-react";
-import { memo, useState } from "react";
+import { CornerDownRight, MessageSquareReply, Waypoints } from "lucide-react";
+import { memo } from "react";
 import { Link } from "wouter";
 import type { WireMessage } from "../../../../src/http/api.ts";
 import { useLanguage } from "../../app/language.tsx";
 import { Avatar } from "../../components/avatar.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { IconButton } from "../../components/icon-button.tsx";
-import { announce } from "../../components/live-region.tsx";
 import { useConversations } from "../../data/conversations.ts";
 import { inThread, rootOf } from "../../data/place.ts";
-import { retryRun } from "../../data/runs.ts";
 import { fullTimeText, timeText } from "../../data/time.ts";
 import { MessageBody } from "./message-body.tsx";
 import classes from "./message-row.module.css";
 import { senderName } from "./names.ts";
-import { useAgentName } from "./use-agent-name.ts";
+import { Unanswered } from "./unanswered.tsx";
+import { useRestedRun } from "./use-rested-run.ts";
 
 interface MessageRowProps {
   message: WireMessage;
@@ -27,7 +26,7 @@ interface MessageRowProps {
 export const MessageRow = memo(function MessageRow({ message, first, onThread }: MessageRowProps) {
   const { t, locale } = useLanguage();
   const isAgent = message.role === "assistant";
-  const agent = useAgentName(isAgent ? message.run : null);
+  const agent = useRestedRun(isAgent ? message.run : null)?.agent;
   const name = isAgent ? (agent ?? (message.run === null ? "Waybill" : "…")) : senderName(t, message.sender);
   const time = (
     <time dateTime={message.at} title={fullTimeText(locale, message.at)}>
@@ -50,7 +49,7 @@ export const MessageRow = memo(function MessageRow({ message, first, onThread }:
           </div>
         ) : null}
         <MessageBody message={message} />
-        <RetryButton message={message} />
+        <Unanswered message={message} />
         {onThread ? <Replies message={message} onThread={onThread} /> : null}
       </div>
       <Actions message={message} onThread={onThread} />
@@ -95,47 +94,6 @@ function Actions({ message, onThread }: Pick<MessageRowProps, "message" | "onThr
         </Link>
       ) : null}
     </div>
-  );
-}
-
-const retryable = new Set([
-  "run.failed",
-  "run.interrupted",
-  "run.cancelled",
-  "run.deadline",
-  "run.limit_tokens",
-  "run.limit_steps",
-  "run.provider_failed",
-  "run.too_large",
-  "run.bad_output",
-]);
-
-/** A run that ended without an answer can be asked again, once from here. */
-function RetryButton({ message }: { message: WireMessage }) {
-  const { t } = useLanguage();
-  const [state, setState] = useState<"idle" | "asking" | "asked">("idle");
-  const { notice, run } = message;
-  if (!notice || run === null || !retryable.has(notice.key) || state === "asked") return null;
-  const retry = async (): Promise<void> => {
-    setState("asking");
-    try {
-      await retryRun(run);
-      setState("asked");
-    } catch {
-      setState("idle");
-      announce(t("console.error.title"));
-    }
-  };
-  return (
-    <button
-      type="button"
-      className={classes["retry"]}
-      disabled={state === "asking"}
-      onClick={() => void retry()}
-    >
-      <RotateCcw size={14} aria-hidden />
-      {t("console.chat.ask_again")}
-    </button>
   );
 }
 

@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { inChromium, startConsole, type TestConsole } from "./support/browser.ts";
+import { ScriptedAgent } from "./support/scripted-agent.ts";
+
+async function withScript(): Promise<TestConsole & { script: ScriptedAgent }> {
+  const script = new ScriptedAgent();
+  return { ...(await startConsole({ agents: { writer: script.agent } })), script };
+}
+
+/** Says something in the open conversation. */
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Write a message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const log = (page: Page) => page.getByRole("log", { name: "Messages" });
+const articles = (page: Page) => log(page).getByRole("article");
+
+inChromium("the chat", () => {
+  test("two windows, two conversations, interleaved streams: each answer in its own place (ADDR-1)", async () => {
+    const { window, script } = await withScript();
+    const [a, b] = [await window("/chat/web:main/alpha"), await window("/chat/web:main/beta")];
+    await say(a, "question of alpha");
+    await say(b, "question of beta");
+    const [alpha, beta] = [script.to("question of alpha"), script.to("question of beta")];
+    await Promise.all([alpha.asked, beta.asked]);
+    for (let n = 0; n < 20; n += 1) {
+      alpha.say(`a${n} `);
+      beta.say(`b${n} `);
+    }
+    await log(a).getByText("a18 a19", { exact: false }).waitFor();
+    await log(b).getByText("b18 b19", { exact: false }).waitFor();
+    beta.end();
+    alpha.end();
+    const [textA, textB] = ["a", "b"].map((x) => Array.from({ length: 20 }, (_, n) => `${x}${n}`).join(" "));
+    for (const [page, own, other] of [
+      [a, textA!, "b1"],
+      [b, textB!, "a1"],
+    ] as const) {
+      await page.getByRole("article", { name: /^writer, / }).waitFor();
+      expect(await articles(page).count()).toBe(2);
+      expect(await articles(page).last().innerText()).toContain(own);
+      expect(await log(page).innerText()).not.toContain(other);
+    }
+  });
+
+  test("a reload in mid-stream shows the answer from its beginning and goes on, each token once", async () => {
+    const { window, script } = await withScript();
+    const page = await window("/chat/web:main/alpha");
+    await say(page, "tell me");
+    const part = script.to("tell me");
+    await part.asked;
+    part.say("one ", "two ");
+    await log(page).getByText("one two").waitFor();
+    await page.reload();
+    await log(page).getByText("one two").waitFor();
+    part.say("three ", "four");
+    await log(page).getByText("one two three four").waitFor();
+    part.end();
+    await page.getByRole("article", { name: /^writer, / }).waitFor();
+    const said = await log(page).innerText();
+    expect(said.match(/one two three four/g)).toHaveLength(1);
+  });
+
+  test("two windows on one conversation stay in step: what one sends and what is answered is in both", async () => {
+    const { window, script } = await withScript();
+    const [a, b] = [await window("/chat/web:main/alpha"), await window("/chat/web:main/alpha")];
+    await say(a, "from the first window");
+    script.to("from the first window").say("to both");
+    for (const page of [a, b]) await log(page).getByText("to both").waitFor();
+    script.to("from the first window").end();
+    for (const page of [a, b]) {
+      await page.getByRole("article", { name: /^writer, / }).waitFor();
+      expect(await articles(page).count()).toBe(2);
+    }
+  });
+
+  test("an answer is stopped, and a failed one is asked again", async () => {
+    const { window, script } = await withScript();
+    const page = await window("/chat/web:main/alpha");
+    await say(page, "stop me");
+    script.to("stop me").say("so far");
+    await log(page).getByText("so far").waitFor();
+    await page.getByRole("button", { name: "Stop the answer" }).click();
+    await log(page).getByText("The answer was stopped before it was finished.").waitFor();
+    await say(page, "break");
+    script.to("break").fail();
+    await log(page).getByText("Something went wrong").waitFor();
+    await page.getByRole("button", { name: "Ask again" }).last().click();
+    script.to("break").say("this time it works");
+    script.to("break").end();
+    await log(page).getByText("this time it works").waitFor();
+  });
+
+  test("who speaks can be switched, and a thread is opened from a message", async () => {
+    const { window, script } = await withScript();
+    const page = await window("/chat/web:main/alpha");
+    await page.getByRole("button", { name: "You speak as Operator" }).click();
+    await page.getByRole("textbox", { name: "Somebody else's name" }).fill("Alice");
+    await page.keyboard.press("Enter");
+    await say(page, "I am Alice");
+    expect((await script.to("I am Alice").asked).sender).toMatchObject({ id: "alice", name: "Alice" });
+    script.to("I am Alice").say("Hello, Alice");
+    script.to("I am Alice").end();
+    const answer = page.getByRole("article", { name: /^writer, / });
+    await answer.hover();
+    await answer.getByRole("button", { name: "Answer in a thread" }).click();
+    const thread = page.getByRole("region", { name: "Thread", exact: true });
+    await thread.getByRole("textbox", { name: "Write a message" }).fill("in the thread");
+    await page.keyboard.press("Enter");
+    script.to("in the thread").say("only here");
+    script.to("in the thread").end();
+    await thread.getByRole("article", { name: /^writer, / }).waitFor();
+    await page.getByRole("button", { name: "2 messages in its thread" }).waitFor();
+    expect(await log(page).first().innerText()).not.toContain("only here");
+  });
+});
