@@ -50,6 +50,8 @@ export class RunningGateway {
   readonly #config: WaybillConfig;
   readonly #options: GatewayOptions;
   #parts: Parts | null = null;
+  /** The store and the parts on their way, from the call of `start` on. */
+  #opening: Promise<Parts> | null = null;
   #app: HttpApp | null = null;
   #heartbeat: Heartbeat | null = null;
   #stopping: Promise<void> | null = null;
@@ -82,9 +84,13 @@ export class RunningGateway {
   }
 
   async start(): Promise<void> {
-    if (this.#parts) throw new TypeError("The gateway was started already.");
+    if (this.#opening) throw new TypeError("The gateway was started already.");
     const warnings = checkSettings(this.#config, this.#options);
-    const parts = await buildParts(this.#config, this.#options, (error) => this.#fatal(error));
+    this.#opening = buildParts(this.#config, this.#options, (error) => this.#fatal(error));
+    const parts = await this.#opening.catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
     this.#parts = parts;
     for (const warning of warnings) parts.services.log.warn({}, warning);
     try {
@@ -107,13 +113,20 @@ export class RunningGateway {
       agents: [...executor.versions],
     };
     const registeredAt = services.clock.now();
+    refuseIfStopping(parts);
     await db.do(registerNode, node);
+    refuseIfStopping(parts);
     // Before anything that may take long: the lease has begun.
     this.#heartbeat = this.#beat(parts, registeredAt);
     await recoverRuns(services, db.dialect === "sqlite");
+    refuseIfStopping(parts);
     this.#app = createApp(httpPorts(parts, this.#stopped.signal));
     this.#unlisten = db.listen((topic) => this.#hear(topic));
-    for (const channel of parts.channels.all) await channel.start?.();
+    for (const channel of parts.channels.all) {
+      await channel.start?.();
+      if (parts.closing.now) await channel.stop?.();
+      refuseIfStopping(parts);
+    }
     executor.start();
     parts.outbox.wake();
     services.log.info({ boot, store: db.place }, "the gateway has started");
@@ -169,9 +182,16 @@ export class RunningGateway {
     this.#options.onFatal?.(error);
   }
 
+  /** Also while it starts: then `start` is refused with `shutting_down`, and nothing stays open. */
   stop(graceMs?: number): Promise<void> {
-    if (!this.#parts) return Promise.resolve();
-    this.#stopping ??= this.#stop(this.#parts, graceMs ?? this.#config.shutdown?.graceMs ?? 10_000);
+    if (!this.#opening) return Promise.resolve();
+    const grace = graceMs ?? this.#config.shutdown?.graceMs ?? 10_000;
+    this.#stopping ??= this.#opening.then(
+      (parts) => this.#stop(parts, grace),
+      () => {
+        this.#stopping = null; // Nothing was opened; `start` says why.
+      },
+    );
     return this.#stopping;
   }
 
@@ -204,4 +224,9 @@ export class RunningGateway {
     await db.do(askAbort, { tenant: services.tenant, run, cause: "shutdown", reason: "shutdown" });
     executor.abort(run, "shutdown");
   }
+}
+
+/** @throws WaybillError `shutting_down` */
+function refuseIfStopping({ closing }: Parts): void {
+  if (closing.now) throw new WaybillError("shutting_down", "The gateway was stopped while it started.");
 }
