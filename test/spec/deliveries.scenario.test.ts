@@ -61,7 +61,10 @@ eachStore((store) => {
       const busy: ScriptedOutcome = { kind: "retry", reason: "busy" };
       await fc.assert(
         fc.asyncProperty(
-          fc.array(fc.constantFrom("sent", "retry", "unclear", "done"), { maxLength: 8 }),
+          // Fewer that bring a message to its end than there are messages: what is scripted is used up by them.
+          fc
+            .array(fc.constantFrom("sent", "retry", "unclear", "done"), { maxLength: 8 })
+            .filter((fates) => fates.filter((fate) => fate === "sent" || fate === "done").length < 4),
           async (fates) => {
             const before = chat.posts(room).length;
             chat.script(

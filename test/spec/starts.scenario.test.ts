@@ -4,7 +4,7 @@ import { agent } from "../../src/index.ts";
 import { recordingChannel, testGateway } from "../../src/test-kit/index.ts";
 import { eachStore } from "../support/stores.ts";
 import { scenario } from "./scenario.ts";
-import { gatewayOn } from "./support.ts";
+import { gate, gatewayOn } from "./support.ts";
 
 eachStore((store) => {
   scenario(
@@ -71,9 +71,13 @@ eachStore((store) => {
 
   scenario(["LEDG-16"], "with as many runs at once as may be, others wait and none is lost", async () => {
     let [now, most] = [0, 0];
+    const full = gate();
     const busy = agent.fn(async (ctx) => {
       now += 1;
       most = Math.max(most, now);
+      // Nobody goes before as many are there as may be; one more than that would be seen.
+      if (now === 3) full.open();
+      await full.opened;
       for (let n = 0; n < 5; n += 1) await new Promise(setImmediate);
       now -= 1;
       return ctx.text;
