@@ -305,6 +305,30 @@ describe("recovery", () => {
     expect(await recoverRuns(works.services, false)).toMatchObject({ interrupted: 0 });
   });
 
+  test("of a run that had taken in a later message gives that message to the next attempt, once", async () => {
+    const steered = fnAgent(
+      async (ctx) => {
+        const [first, second] = [await ctx.takeSteering(), await ctx.takeSteering()];
+        return `took ${first.length}, then ${second.length}`;
+      },
+      { recovery: "retry", steerable: true },
+    );
+    const works = await worksOn(db, { assistant: steered }, () => ({ followUp: "steer" }));
+    const has = [{ name: "assistant", version: steered.version }];
+    const dead = await works.ledger.register(has);
+    const { version } = steered;
+    const { accepted } = await works.ledger.accept({ lane: "a", version, recovery: "retry" });
+    const later = await works.ledger.accept({ lane: "a", version, recovery: "retry" });
+    const [claim] = await works.ledger.claim(dead, 1, has);
+    expect(await works.ledger.absorb(claim!)).toMatchObject([{ run: later.accepted.run }]);
+    await works.ledger.expire(dead);
+    expect(await recoverRuns(works.services, false)).toMatchObject({ requeued: 1 });
+    works.executor.start();
+    expect(await works.ended(accepted.run)).toBe("completed");
+    expect(await answersOf(works, accepted.run)).toEqual(["took 1, then 0"]);
+    works.executor.close();
+  });
+
   test("stops at a store that is away, so that the start fails rather than leaves them", async () => {
     const { works } = await leave(["a"]);
     const gone = meddling("runs.finish-run", () => Promise.reject(away));

@@ -30,6 +30,8 @@ export class LiveRun {
   readonly rejected: Rejected[] = [];
   /** Messages that came while it ran and that it answers too. */
   readonly steered: { id: string; text: string; parts: MessagePart[] }[] = [];
+  /** What an earlier attempt had taken in has been given to this one. */
+  tookAgain = false;
   cause: AbortCause | null = null;
   silent = false;
   ended = false;

@@ -255,7 +255,9 @@ async function takeSteering(s: RunServices, live: LiveRun): ReturnType<RunContex
   const { run } = live;
   if (s.followUp !== "steer" || !run.foreground || !s.agents.get(run.agent).steerable) return [];
   const asked = { fence: live.fence, lane: run.lane, agent: run.agent, sender: run.input.sender.id };
-  const taken = await s.db.do(absorbTurns, asked);
+  const again = run.attempt > 1 && !live.tookAgain;
+  const taken = await s.db.do(absorbTurns, { ...asked, again });
+  live.tookAgain ||= again;
   const messages = taken.map(({ id, text, parts }) => ({ id, text, parts: parts as MessagePart[] }));
   live.steered.push(...messages);
   for (const one of taken) s.hear.runChanged(one.run, run.replyTo, "cancelled");
