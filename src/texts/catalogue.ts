@@ -1,4 +1,7 @@
 import { consoleChatEn, consoleChatKo } from "./console-chat.ts";
+import { consoleDeliveriesEn, consoleDeliveriesKo } from "./console-deliveries.ts";
+import { consoleGuideEn, consoleGuideKo } from "./console-guide.ts";
+import { consoleRunsEn, consoleRunsKo } from "./console-runs.ts";
 import { consoleEn, consoleKo } from "./console.ts";
 
 /**
@@ -114,6 +117,9 @@ help (or /help): this text`,
 
   ...consoleEn,
   ...consoleChatEn,
+  ...consoleRunsEn,
+  ...consoleDeliveriesEn,
+  ...consoleGuideEn,
 } as const satisfies Record<string, Text>;
 
 export type TextKey = keyof typeof en;
@@ -206,4 +212,7 @@ help (또는 /help): 이 안내를 보여 줍니다`,
 
   ...consoleKo,
   ...consoleChatKo,
+  ...consoleRunsKo,
+  ...consoleDeliveriesKo,
+  ...consoleGuideKo,
 };

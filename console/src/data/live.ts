@@ -2,6 +2,7 @@ import { useSyncExternalStore } from "react";
 import { access, ApiError, get } from "./api.ts";
 import { queryClient } from "./client.ts";
 import { refreshConversations, reloadConversations } from "./conversations.ts";
+import { refreshSoon } from "./runs-refresh.ts";
 import { withSlot } from "./slots.ts";
 import { readEvents } from "./sse.ts";
 import { untilToken } from "./streams.ts";
@@ -58,7 +59,7 @@ function gather(): void {
     stale.clear();
     for (const address of shown) refreshPlace(address).catch(() => {});
     refreshConversations().catch(() => {});
-    for (const key of keys) void queryClient.invalidateQueries({ queryKey: key.split(" ") });
+    for (const key of keys) refreshSoon(key.split(" "));
   }, gatherMs);
 }
 
@@ -67,13 +68,14 @@ function hear(event: string, data: string): void {
   const hint = JSON.parse(data) as { address: string; run?: string; delivery?: string };
   if (event === "posted" || event === "run") places.add(hint.address);
   if (event === "run") stale.add("runs").add(`run ${hint.run}`);
+  if (event === "run" || event === "delivery") stale.add("story").add("stuck");
   if (event === "delivery") stale.add("deliveries").add(`delivery ${hint.delivery}`);
   gather();
 }
 
 /** After a pause nobody knows what was missed: everything that is shown is read again. */
 async function resync(): Promise<void> {
-  for (const key of ["runs", "run", "deliveries", "delivery"]) {
+  for (const key of ["runs", "run", "deliveries", "delivery", "story", "stuck", "node"]) {
     void queryClient.invalidateQueries({ queryKey: [key] });
   }
   const { version } = await get<{ version: string }>("/healthz");

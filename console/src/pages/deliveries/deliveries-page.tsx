@@ -1,15 +1,10 @@
-import { PackageCheck } from "lucide-react";
-import { useTexts } from "../../app/language.tsx";
-import { PageHeader } from "../../app/page-header.tsx";
-import { EmptyState } from "../../components/states.tsx";
+import { useLocation } from "wouter";
+import { DeliveryList } from "./delivery-list.tsx";
+import { DeliveryPage } from "./delivery-page.tsx";
 
-/** Its place in the shell; what it shows comes next. */
+/** `/deliveries`: the list; `/deliveries/{id}`: one of them. */
 export function DeliveriesPage() {
-  const t = useTexts();
-  return (
-    <>
-      <PageHeader title={t("console.page.deliveries")} />
-      <EmptyState icon={PackageCheck} title={t("console.page.later")} />
-    </>
-  );
+  const [pathname] = useLocation();
+  const id = /^\/deliveries\/([^/]+)$/.exec(pathname)?.[1];
+  return id === undefined ? <DeliveryList /> : <DeliveryPage key={id} id={id} />;
 }
