@@ -36,6 +36,8 @@ function digestOfSources(): string {
 
 /** Built beside its place and then moved there, so that a gateway that runs never serves half of it. */
 async function buildConsole(digest: string): Promise<number> {
+  // Whoever starts us (a test runner) may have set another, and then the slow development build of React would go out.
+  process.env["NODE_ENV"] = "production";
   const { build } = await import("vite");
   const outDir = path.join(root, "dist", `.console-${process.pid}`);
   try {

@@ -18,6 +18,7 @@ const keys = [
   { keys: ["Enter"], text: "console.key.send" },
   { keys: ["Shift", "Enter"], text: "console.key.line" },
   { keys: ["/"], text: "console.key.words" },
+  { keys: ["j", "k"], text: "console.key.rows" },
   { keys: ["Esc"], text: "console.key.close" },
   { keys: ["?"], text: "console.key.help" },
 ] as const satisfies readonly { keys: readonly string[]; text: TextKey }[];
@@ -48,8 +49,8 @@ function Row({ keys: names, text }: { keys: readonly string[]; text: string }) {
   return (
     <div>
       <dt>
-        {names.map((name) => (
-          <Kbd key={name}>{name}</Kbd>
+        {names.map((name, index) => (
+          <Kbd key={index}>{name}</Kbd>
         ))}
       </dt>
       <dd>{text}</dd>

@@ -40,15 +40,15 @@ function choicesOf(t: Translate, conversations: readonly WireConversation[]): Ch
   ];
 }
 
-/** The choices whose text or address has all the words of `wish`, those that begin with it first. */
+/** The choices whose text or address has all the words of `wish`; first those that begin with it, the shortest first. */
 function filterChoices(choices: readonly Choice[], wish: string): Choice[] {
   const words = wish.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return choices.slice(0, shownMost);
+  const rank = (text: string): number => (text.startsWith(words[0] ?? "") ? 0 : 1_000) + text.length;
   return choices
-    .map((choice) => ({ choice, text: `${choice.text} ${choice.hint}`.toLowerCase() }))
-    .filter(({ text }) => words.every((word) => text.includes(word)))
-    .toSorted((a, b) => Number(b.text.startsWith(words[0] ?? "")) - Number(a.text.startsWith(words[0] ?? "")))
-    .slice(0, shownMost)
-    .map(({ choice }) => choice);
+    .filter(({ text, hint }) => words.every((word) => `${text} ${hint}`.toLowerCase().includes(word)))
+    .toSorted((a, b) => rank(a.text.toLowerCase()) - rank(b.text.toLowerCase()))
+    .slice(0, shownMost);
 }
 
 /** Ctrl-K: go anywhere by typing some of its name. */
@@ -59,9 +59,19 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const { found, index, point, go, onKey } = useChoices(wish, onClose);
   const label = t("console.palette");
   return (
-    <Modal opened onClose={onClose} withCloseButton={false} padding={0} aria-label={label} size="34rem">
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      aria-label={label}
+      size="34rem"
+      transitionProps={{ duration: 0 }}
+    >
       <input
         className={classes["field"]}
+        // At once: what is typed right after the shortcut belongs here.
+        autoFocus
         data-autofocus
         role="combobox"
         aria-expanded

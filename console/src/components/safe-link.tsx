@@ -37,7 +37,7 @@ export function SafeLink({ href, children }: { href: string; children: ReactNode
 
 const ids = /\b(run|dlv)_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
-/** Text in which the ids of runs and deliveries lead to their pages. */
+/** Text in which the ids of runs and deliveries, shortened, lead to their pages. */
 export function textWithIds(text: string): ReactNode {
   if (!text.includes("_")) return text;
   const pieces: ReactNode[] = [];
@@ -46,8 +46,13 @@ export function textWithIds(text: string): ReactNode {
     const [id, kind] = match;
     pieces.push(text.slice(from, match.index));
     pieces.push(
-      <Link key={match.index} href={kind === "run" ? `/runs/${id}` : `/deliveries/${id}`} className="id-link">
-        {id}
+      <Link
+        key={match.index}
+        title={id}
+        href={kind === "run" ? `/runs/${id}` : `/deliveries/${id}`}
+        className="id-link"
+      >
+        {`${kind}_…${id.slice(-6)}`}
       </Link>,
     );
     from = match.index + id.length;
