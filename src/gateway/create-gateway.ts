@@ -186,6 +186,8 @@ export class RunningGateway {
   stop(graceMs?: number): Promise<void> {
     if (!this.#opening) return Promise.resolve();
     const grace = graceMs ?? this.#config.shutdown?.graceMs ?? 10_000;
+    // Nothing is accepted from this moment on, not from the next turn of the loop.
+    if (this.#parts) this.#stopping ??= this.#stop(this.#parts, grace);
     this.#stopping ??= this.#opening.then(
       (parts) => this.#stop(parts, grace),
       () => {
