@@ -140,7 +140,7 @@ const opsOfPart = statement<{ tenant: string; delivery: string; part: number }>(
     .orderBy("op_seq"),
 );
 
-/** A thread is as wide as its conversation; the thread's own row may have been made by a send that knew nothing of it. */
+/** A thread is as wide as its conversation; the thread's own row may be older than what was said of that since. */
 const kindOf = statement<{ tenant: string; address: string }>()((k, p) =>
   k
     .selectFrom("conversations as c")
@@ -148,7 +148,9 @@ const kindOf = statement<{ tenant: string; address: string }>()((k, p) =>
       join.onRef("parent.tenant_id", "=", "c.tenant_id").onRef("parent.address", "=", "c.parent"),
     )
     .select(
-      sql<string>`case when c.kind = 'unknown' then coalesce(parent.kind, c.kind) else c.kind end`.as("kind"),
+      sql<string>`case when coalesce(parent.kind, 'unknown') = 'unknown' then c.kind else parent.kind end`.as(
+        "kind",
+      ),
     )
     .where("c.tenant_id", "=", p.tenant)
     .where("c.address", "=", p.address),

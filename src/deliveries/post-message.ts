@@ -35,7 +35,14 @@ type ConversationRow = Omit<Place, "title"> & {
   title: string | null;
   now: number;
   seq: number;
+  /** 1: the platform said so just now, with a person's message. What we post says nothing new of a place. */
+  told: number;
 };
+
+/** What the platform said of a conversation last is kept; a post that knows nothing of it does not unsay it. */
+function kindAfter(p: { told: number }) {
+  return sql<string>`case when ${p.told} = 0 or excluded.kind = 'unknown' then conversations.kind else excluded.kind end`;
+}
 
 const countPost = statement<ConversationRow>()((k, p) =>
   k
@@ -56,8 +63,7 @@ const countPost = statement<ConversationRow>()((k, p) =>
       c.columns(["tenant_id", "address"]).doUpdateSet({
         last_post_seq: sql<number>`conversations.last_post_seq + excluded.last_post_seq`,
         last_at: p.now,
-        // What the platform said of a conversation is kept; a send that knows nothing of it does not unsay it.
-        kind: sql<string>`case when excluded.kind = 'unknown' then conversations.kind else excluded.kind end`,
+        kind: kindAfter(p),
         title: sql<string | null>`coalesce(excluded.title, conversations.title)`,
       }),
     )
@@ -79,7 +85,9 @@ const noteParent = statement<ConversationRow>()((k, p) =>
       created_at: p.now,
       last_at: p.now,
     })
-    .onConflict((c) => c.columns(["tenant_id", "address"]).doUpdateSet({ last_at: p.now })),
+    .onConflict((c) =>
+      c.columns(["tenant_id", "address"]).doUpdateSet({ last_at: p.now, kind: kindAfter(p) }),
+    ),
 );
 
 const insertMessage = statement<{
@@ -127,8 +135,9 @@ const insertMessage = statement<{
 export function* postMessage(message: NewMessage, now: number): Program<{ postSeq: number }> {
   const { place, tenant } = message;
   const title = place.title ?? null;
+  const told = message.role === "user" ? 1 : 0;
   if (place.parent !== null) {
-    const parent = { ...place, tenant, address: place.parent, parent: null, title: null, now, seq: 0 };
+    const parent = { ...place, tenant, address: place.parent, parent: null, title: null, now, seq: 0, told };
     yield* all(noteParent, parent);
   }
   const row = yield* first(countPost, {
@@ -137,6 +146,7 @@ export function* postMessage(message: NewMessage, now: number): Program<{ postSe
     title: place.parent === null ? title : null,
     now,
     seq: 1,
+    told,
   });
   const postSeq = row?.last_post_seq ?? 1;
   yield* all(insertMessage, {

@@ -23,8 +23,10 @@ export async function readConversationKind(
     address: place.address,
     parent: place.parent ?? place.address,
   });
-  const told = rows.find((row) => row.kind !== "unknown");
-  return (told?.kind ?? "unknown") as ConversationKind;
+  const told = rows.filter((row) => row.kind !== "unknown");
+  // A thread's own row may be older than what was said of its conversation since.
+  const own = told.find((row) => row.address === (place.parent ?? place.address)) ?? told[0];
+  return (own?.kind ?? "unknown") as ConversationKind;
 }
 
 export interface ConversationRecord {
