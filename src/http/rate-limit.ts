@@ -14,7 +14,8 @@ export function rateLimit(perMinute: number, clock: Clock): (caller: string) => 
   return (caller) => {
     const now = clock.now();
     const bucket = buckets.get(caller) ?? { left: perMinute, at: now };
-    const left = Math.min(perMinute, bucket.left + (now - bucket.at) / msEach);
+    // A clock that was set back must not empty a bucket for as long as it was set back.
+    const left = Math.min(perMinute, bucket.left + Math.max(0, now - bucket.at) / msEach);
     // Set anew, so that the map's order is that of the last request.
     buckets.delete(caller);
     buckets.set(caller, { left: left < 1 ? left : left - 1, at: now });
