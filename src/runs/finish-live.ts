@@ -60,7 +60,7 @@ function finishInput(
 
 function questionsOf(live: LiveRun): MemoryItem[] {
   const { parent, replyTo, turn, input } = live.run;
-  if (parent !== null) return [];
+  if (parent !== null || input.again === true) return [];
   const taken = live.steered.map((one) => ({ ...input, text: one.text, parts: one.parts, message: one.id }));
   return [input, ...taken].map((asked) => questionOf(replyTo, turn, asked));
 }

@@ -255,7 +255,8 @@ function lostEnd(s: RunServices, run: LostRun, fence: Fence) {
     delivery,
     removePreview: run.preview === null ? null : { delivery: run.preview, op: s.ids.next("op"), place },
     scope: run.scope,
-    questions: run.parent_run === null ? [questionOf(run.reply_to, run.turn_id, input)] : [],
+    questions:
+      run.parent_run === null && input.again !== true ? [questionOf(run.reply_to, run.turn_id, input)] : [],
     answer: null,
     tokenSubjects: [],
   };

@@ -68,7 +68,7 @@ export async function retryRun(s: RunServices, id: string): Promise<AcceptOutput
       origin: old.origin,
       replyTo: old.replyTo,
       scope: scopeOf(s.memory, old.replyTo),
-      input,
+      input: old.attempts > 0 ? { ...input, again: true } : input,
       limits: { ...s.runLimits, ...agent.limits },
     },
   });

@@ -20,6 +20,8 @@ export interface AnswerWordInput {
   turn: string;
   place: Place;
   message: { id: string; platformId: string; text: string; parts: string };
+  /** True: the message was posted before, and is answered anew. */
+  stands: boolean;
   sender: { id: string; name: string | null; principal: string | null };
   scope: string;
   locale: Locale;
@@ -78,6 +80,7 @@ function* recordWord(input: AnswerWordInput, laneSeq: number, env: CommandEnv): 
     },
     env.now,
   );
+  if (input.stands) return;
   const said = {
     tenant,
     ...message,

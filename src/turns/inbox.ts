@@ -112,7 +112,7 @@ function keyOf(incoming: IncomingMessage) {
 
 function messageOf(o: InboxOptions, incoming: IncomingMessage) {
   const parts = JSON.stringify({ v: 1, parts: incoming.parts });
-  return { id: o.ids.next("msg"), platformId: incoming.id, text: incoming.text, parts };
+  return { id: incoming.standing ?? o.ids.next("msg"), platformId: incoming.id, text: incoming.text, parts };
 }
 
 function replyPlan(o: InboxOptions, turn: string, place: Place, text: string): NewDelivery {
@@ -128,6 +128,7 @@ async function acceptWord(o: InboxOptions, incoming: IncomingMessage, word: Rese
     turn,
     place: incoming.place,
     message: messageOf(o, incoming),
+    stands: incoming.regenerate === true,
     sender: { ...incoming.sender, principal: incoming.principal },
     scope: scopeOf(o.memory, incoming.place.address),
     locale: o.locale,
@@ -191,6 +192,7 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
         sender: person,
         message: message.id,
         kind: place.kind,
+        ...(incoming.regenerate === true ? { again: true as const } : {}),
       },
       limits: agent.limits,
     },

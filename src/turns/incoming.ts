@@ -31,6 +31,8 @@ export interface IncomingMessage {
   retried?: boolean;
   /** A wish to answer anew what was answered before: a new turn, no new message of the person. */
   regenerate?: boolean;
+  /** With `regenerate`: our id of the message that is answered anew. */
+  standing?: string;
 }
 
 /** What a message led to. Given again for the same message: the same answer. */

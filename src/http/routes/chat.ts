@@ -106,7 +106,9 @@ async function toIncoming(
   if (body.trigger === "regenerate-message") {
     const known = await knownMessage(ports, place.address, asked.id);
     const id = ports.ids.next("msg");
-    if (known) return { ...base, id, text: known.text, parts: known.parts, regenerate: true };
+    if (known) {
+      return { ...base, id, text: known.text, parts: known.parts, regenerate: true, standing: known.id };
+    }
   }
   const parts = asked.parts.flatMap(toPart);
   return { ...base, id: asked.id, text: textOf(parts), parts };
@@ -115,7 +117,9 @@ async function toIncoming(
 /** What a message of this chat said when it came in; what a client says of it later does not count. */
 async function knownMessage(ports: HttpPorts, address: string, id: string) {
   const before = await readAnswer<Accepted>(ports.db, ports.tenant, { scope: `message:${address}`, key: id });
-  return before ? readMessage(ports.db, ports.tenant, before.message) : null;
+  // A thread of the chat shares its keys.
+  if (before?.address !== address) return null;
+  return readMessage(ports.db, ports.tenant, before.message);
 }
 
 /** A part of a UI message as one of ours; what is no content (steps, tools) is none. */
