@@ -2,7 +2,7 @@ import { createApp, type HttpApp } from "../http/app.ts";
 import { asWaybillError, WaybillError } from "../kernel/errors.ts";
 import { askAbort } from "../ledger/ask-abort.ts";
 import { leaveNode, registerNode } from "../ledger/nodes.ts";
-import { recoverRuns } from "../runs/recover-runs.ts";
+import { endOrphans, recoverRuns } from "../runs/recover-runs.ts";
 import { buildParts, type Parts } from "./build.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { httpPorts } from "./http-ports.ts";
@@ -25,6 +25,9 @@ export interface Gateway {
   /** Stops claiming, lets runs that end within `graceMs` end, reports the others, sends what is due, and leaves. */
   stop(options?: { graceMs?: number }): Promise<void>;
 }
+
+/** On Postgres, how long a run waits for a node that has its agent; on SQLite there is no other node to wait for. */
+const ORPHAN_MS = 60_000;
 
 /** How long sends may go on while stopping. */
 const FLUSH_MS = 5_000;
@@ -119,6 +122,7 @@ export class RunningGateway {
     // Before anything that may take long: the lease has begun.
     this.#heartbeat = this.#beat(parts, registeredAt);
     await recoverRuns(services, db.dialect === "sqlite");
+    if (db.dialect === "sqlite") await endOrphans(services, 0);
     refuseIfStopping(parts);
     this.#app = createApp(httpPorts(parts, this.#stopped.signal));
     this.#unlisten = db.listen((topic) => this.#hear(topic));
@@ -160,7 +164,11 @@ export class RunningGateway {
   }
 
   #recover(parts: Parts): void {
-    this.#recovering = recoverRuns(parts.services, false).catch((error: unknown) =>
+    const recover = async (): Promise<void> => {
+      await recoverRuns(parts.services, false);
+      if (!parts.closing.now) await endOrphans(parts.services, ORPHAN_MS);
+    };
+    this.#recovering = recover().catch((error: unknown) =>
       parts.services.log.error({ error: String(error) }, "runs of dead nodes could not be looked for"),
     );
   }

@@ -6,7 +6,8 @@ import { statement } from "../db/statement.ts";
 import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
 import { refreshDelivery } from "../deliveries/refresh-delivery.ts";
 import { asWaybillError } from "../kernel/errors.ts";
-import { cancelJobs, endOfCause, hold } from "../ledger/end-run.ts";
+import { claimRuns } from "../ledger/claim-runs.ts";
+import { cancelJobs, endOfCause, hold, type EndState } from "../ledger/end-run.ts";
 import { appendEvent } from "../ledger/events.ts";
 import type { AbortCause, Fence, RunInput } from "../ledger/run.ts";
 import { noticeOf, noticeText } from "./end-notice.ts";
@@ -209,10 +210,7 @@ async function settle(s: RunServices, id: string): Promise<"ended" | "requeued" 
       await s.db.do(requeueRun, { fence });
       return "requeued";
     }
-    const { state, cancelled } = await s.db.do(finishRun, lostEnd(s, run, fence));
-    s.hear.posted(run.reply_to);
-    for (const job of cancelled) s.hear.runChanged(job, run.reply_to, "cancelled");
-    s.hear.runChanged(run.id, run.reply_to, state);
+    await endLost(s, run, fence, endOfLost(run));
     return "ended";
   } catch (error) {
     // Somebody else settled it first, perhaps the run itself.
@@ -224,12 +222,84 @@ async function settle(s: RunServices, id: string): Promise<"ended" | "requeued" 
   }
 }
 
-function lostEnd(s: RunServices, run: LostRun, fence: Fence) {
+const orphanedAgents = statement<{ tenant: string; before: number }>()((k, p) =>
+  k
+    .selectFrom("runs")
+    .select("agent")
+    .distinct()
+    .where("tenant_id", "=", p.tenant)
+    .where(sql<SqlBool>`state = 'queued' and ready = 1`)
+    .where("created_at", "<=", p.before)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("node_agents as na")
+            .innerJoin("nodes as n", (join) =>
+              join.onRef("n.tenant_id", "=", "na.tenant_id").onRef("n.boot_id", "=", "na.boot_id"),
+            )
+            .select("na.agent")
+            .where("na.tenant_id", "=", p.tenant)
+            .whereRef("na.agent", "=", "runs.agent")
+            .where("n.ended_at", "is", null),
+        ),
+      ),
+    ),
+);
+
+/**
+ * Ends, with a notice, what waits for an agent that no live node has: it would never begin, and everything behind it in
+ * its lane would wait with it. Each is claimed first, so that whoever is quicker has it, and it ends as any other run.
+ * @param graceMs how long a run has to have waited; where nodes come and go, the one that has the agent may be starting
+ * @returns how many runs were ended
+ */
+export async function endOrphans(s: RunServices, graceMs: number): Promise<number> {
+  const { tenant, owner } = s;
+  const rows = await s.db.read(orphanedAgents, { tenant, before: s.clock.now() - graceMs });
+  const agents = rows.map(({ agent }) => ({ name: agent, version: "" }));
+  let ended = 0;
+  // As one ends, the next of its lane becomes ready.
+  while (agents.length > 0) {
+    const claimed = await s.db.do(claimRuns, { tenant, owner, agents, limit: AT_ONCE });
+    if (claimed.length === 0) break;
+    await Promise.all(
+      claimed.map(async ({ id, fence }) => {
+        const [run] = await s.db.read(lostRun, { tenant, run: id });
+        if (run) await endLost(s, run, { tenant, run: id, owner, fence }, goneAgent);
+      }),
+    );
+    ended += claimed.length;
+  }
+  if (ended === 0) return 0;
+  const names = agents.map(({ name }) => name);
+  s.log.warn({ agents: names, runs: ended }, "runs were ended whose agents are no longer in the settings");
+  s.hear.opsAdded();
+  s.hear.runsReady();
+  return ended;
+}
+
+const goneAgent: LostEnd = { state: "failed", reason: "unknown_agent" };
+
+interface LostEnd {
+  state: EndState;
+  reason: string;
+}
+
+/** What a run without a living process ended as: what it was asked to end for, else that its process is gone. */
+function endOfLost(run: LostRun): LostEnd {
+  const cause = run.abort_cause as AbortCause | null;
+  return { state: cause === null ? "interrupted" : endOfCause(cause), reason: cause ?? "lease_lost" };
+}
+
+async function endLost(s: RunServices, run: LostRun, fence: Fence, how: LostEnd): Promise<void> {
+  const { state, cancelled } = await s.db.do(finishRun, lostEnd(s, run, fence, how));
+  s.hear.posted(run.reply_to);
+  for (const job of cancelled) s.hear.runChanged(job, run.reply_to, "cancelled");
+  s.hear.runChanged(run.id, run.reply_to, state);
+}
+
+function lostEnd(s: RunServices, run: LostRun, fence: Fence, { state, reason }: LostEnd) {
   const input = JSON.parse(run.input_json) as RunInput;
   const place = placeOf(parseAddress(run.reply_to), input.kind as ConversationKind);
-  const cause = run.abort_cause as AbortCause | null;
-  const state = cause === null ? "interrupted" : endOfCause(cause);
-  const reason = cause ?? "lease_lost";
   const key = noticeOf(state, reason);
   const wish = { run: run.id, turn: run.turn_id, place, rule: "turn" as const, preview: run.preview };
   const delivery =
