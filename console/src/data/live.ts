@@ -68,8 +68,9 @@ function hear(event: string, data: string): void {
   const hint = JSON.parse(data) as { address: string; run?: string; delivery?: string };
   if (event === "posted" || event === "run") places.add(hint.address);
   if (event === "run") stale.add("runs").add(`run ${hint.run}`);
-  if (event === "run" || event === "delivery") stale.add("story").add("stuck");
-  if (event === "delivery") stale.add("deliveries").add(`delivery ${hint.delivery}`);
+  // A post on our own channel stands with its run's end: there is no hint about its delivery.
+  stale.add("deliveries").add("story").add("stuck");
+  if (event === "delivery") stale.add(`delivery ${hint.delivery}`);
   gather();
 }
 

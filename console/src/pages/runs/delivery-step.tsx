@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { WireDelivery } from "../../../../src/http/api.ts";
 import { useLanguage } from "../../app/language.tsx";
-import { SafeLink } from "../../components/safe-link.tsx";
+import { SafeLink, textWithIds } from "../../components/safe-link.tsx";
 import { DeliveryBadge } from "./state-badge.tsx";
 import classes from "./delivery-step.module.css";
 import { shortId } from "./short-id.tsx";
@@ -16,7 +16,7 @@ export function DeliveryStep({ delivery, text }: { delivery: WireDelivery; text:
     <>
       {text ? (
         <p className={classes["text"]} dir="auto">
-          {text}
+          {textWithIds(text)}
         </p>
       ) : null}
       <p className={classes["line"]}>
