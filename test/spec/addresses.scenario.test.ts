@@ -256,7 +256,14 @@ eachStore((store) => {
         const before = stored.get(address);
         stored.set(address, wide === "unknown" ? (before ?? wide) : wide);
       }),
-      { numRuns: 40 },
+      {
+        numRuns: 40,
+        examples: [
+          ["100%", undefined, "dm"],
+          ["a/b %2F *", "t/1 ?#", "channel"],
+          ["\u200Ba\u0000b", "\u202E", "group"],
+        ],
+      },
     );
     for (const known of ["C123", "D123", "G123", "dm", "#general", "@ada"]) {
       for (const wide of ["dm", "channel"] as const) {

@@ -199,6 +199,25 @@ eachStore((store) => {
   );
 
   scenario(
+    ["ADDR-9", "LEDG-14"],
+    "a place that is closed between two attempts gets nothing more",
+    async () => {
+      const { chat, t } = await chatting();
+      await using _ = t;
+      chat.script({ kind: "retry", reason: "busy", afterMs: 50 });
+      const { turn } = await t.post("hi", { address: room });
+      await chat.attempted(1);
+      chat.forbid(room);
+      await t.settled(turn);
+      expect(chat.attempts).toHaveLength(1);
+      expect(chat.posts()).toEqual([]);
+      const [delivery] = await t.deliveries({ turn });
+      expect(delivery).toMatchObject({ state: "blocked", reason: "the operator has closed this place" });
+      expect(delivery?.address).toBe(room);
+    },
+  );
+
+  scenario(
     ["LEDG-14"],
     "what nobody can tell is unknown, visible, and never silently sent again",
     async () => {

@@ -174,8 +174,10 @@ const ledger = [
   },
   {
     id: "LEDG-17",
-    state: "done",
+    state: "partly",
     text: "The words stop, new, status and help are understood before queue and model, also in threads, and a thread whose memory outgrew the model's window goes on.",
+    proof:
+      "the words, and a memory that gives the latest items; not yet compaction by the size of the model's window",
   },
 ] as const satisfies readonly Requirement[];
 

@@ -244,7 +244,9 @@ eachStore((store) => {
 
   scenario(["STRM-10"], "the stream of a run that is cancelled before it begins ends too", async () => {
     const forever = agent.fn(() => new Promise<string>(() => {}));
-    await using t = await gatewayOn(store, { agents: { forever } });
+    // With time that stands still only the hint of its end can end it.
+    const clock = manualClock();
+    await using t = await gatewayOn(store, { agents: { forever } }, { clock });
     await t.post("1");
     const queued = await t.post("2");
     const stream = await t.stream(queued.run ?? "");
