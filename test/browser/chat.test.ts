@@ -115,4 +115,73 @@ inChromium("the chat", () => {
     await page.getByRole("button", { name: "2 messages in its thread" }).waitFor();
     expect(await log(page).first().innerText()).not.toContain("only here");
   });
+
+  test("files come by button, drop and paste, and reach the agent (CHAN-4)", async () => {
+    const { window, script } = await withScript();
+    const page = await window("/chat/web:main/alpha");
+    const field = page.getByRole("textbox", { name: "Write a message" });
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") });
+    for (const kind of ["drop", "paste"] as const) await field.evaluate(giveFile, kind);
+    const files = page.getByRole("list", { name: "Files of this message" }).getByRole("listitem");
+    await files.nth(2).waitFor();
+    await page.getByRole("button", { name: "Remove drop.png" }).click();
+    await say(page, "look at these");
+    const { message } = await script.to("look at these").asked;
+    script.to("look at these").end();
+    const given = message.parts.filter((part) => part.type === "file");
+    expect(given.map(({ filename, mediaType }) => [filename, mediaType])).toEqual([
+      ["notes.txt", "text/plain"],
+      ["paste.png", "image/png"],
+    ]);
+    expect(given[0]?.url).toBe(`data:text/plain;base64,${Buffer.from("some notes").toString("base64")}`);
+    await log(page).getByRole("link", { name: "Download notes.txt" }).waitFor();
+    await log(page).getByRole("img", { name: "paste.png" }).waitFor();
+    await page.locator("input[type=file]").setInputFiles({
+      name: "large.bin",
+      mimeType: "application/octet-stream",
+      buffer: Buffer.alloc(1_100_000),
+    });
+    await page.getByText("This is too large for one message").waitFor();
+    expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+  });
+
+  test("a slash offers the words that always work, and Enter sends the one that is chosen (LEDG-17)", async () => {
+    const { window } = await withScript();
+    const page = await window("/chat/web:main/alpha");
+    await page.getByRole("textbox", { name: "Write a message" }).fill("/st");
+    await page.getByRole("option", { name: /^\/stop/ }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await log(page).getByText("Nothing is running here.").waitFor();
+  });
+
+  test("a job's result and what others post arrive by themselves", async () => {
+    const script = new ScriptedAgent();
+    const { window, gateway } = await startConsole({ agents: { writer: script.agent } });
+    const page = await window("/chat/web:main/alpha");
+    await say(page, "first");
+    script.to("first").end();
+    await gateway.post("/v1/messages", {
+      conversation: "alpha",
+      sender: { id: "bob", name: "Bob" },
+      text: "and me",
+    });
+    await page.getByRole("article", { name: /^Bob, / }).waitFor();
+    script.to("and me").say("hello Bob");
+    script.to("and me").end();
+    await log(page).getByText("hello Bob").waitFor();
+  });
 });
+
+/** Hands a small picture to the field, as a drop or a paste would. Runs in the page. */
+function giveFile(field: Element, kind: "drop" | "paste"): void {
+  const data = new DataTransfer();
+  data.items.add(new File([new Uint8Array([137, 80, 78, 71])], `${kind}.png`, { type: "image/png" }));
+  const event =
+    kind === "drop"
+      ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
+      : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+  field.dispatchEvent(event);
+}

@@ -97,7 +97,7 @@ inChromium("hard inputs", () => {
     const { window } = await startConsole({ agents: { quiet } });
     const page = await window("/chat/web:main/alpha");
     await say(page, "שלום לכולם");
-    const text = log(page).getByText("שלום לכולם");
+    const text = page.getByRole("article", { name: /^Operator, \d/ }).getByText("שלום לכולם");
     await text.waitFor();
     expect(await text.evaluate((element) => getComputedStyle(element).direction)).toBe("rtl");
   });

@@ -6,6 +6,7 @@ import type { WireConversation } from "../../../src/http/api.ts";
 import { useConversations } from "../data/conversations.ts";
 import { hrefOf } from "../data/place.ts";
 import { nameOf } from "../pages/chat/names.ts";
+import { pastedChoices } from "../pages/runs/pasted-choice.ts";
 import { useTexts, type Translate } from "./language.tsx";
 import classes from "./palette.module.css";
 import { pages } from "./pages.ts";
@@ -64,7 +65,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       withCloseButton={false}
       padding={0}
-      aria-label={label}
+      attributes={{ content: { "aria-label": label } }}
       size="34rem"
       transitionProps={{ duration: 0 }}
     >
@@ -114,7 +115,10 @@ function useChoices(wish: string, onClose: () => void) {
   const { data } = useConversations();
   const [at, point] = useState(0);
   const choices = useMemo(() => choicesOf(t, data?.items ?? []), [t, data]);
-  const found = useMemo(() => filterChoices(choices, wish), [choices, wish]);
+  const found = useMemo(
+    () => [...filterChoices(choices, wish), ...pastedChoices(t, wish)],
+    [t, choices, wish],
+  );
   const index = Math.min(at, found.length - 1);
   const go = (choice: Choice | undefined): void => {
     if (!choice) return;

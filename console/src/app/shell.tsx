@@ -51,7 +51,7 @@ export function Shell({ side: Side, children }: { side: ComponentType | undefine
         size="20rem"
         padding={0}
         withCloseButton={false}
-        aria-label={t("console.menu")}
+        attributes={{ content: { "aria-label": t("console.menu") } }}
         classNames={{ body: classes["drawer"]!, content: classes["drawer-content"]! }}
       >
         <Rail wide />

@@ -135,7 +135,7 @@ function inline(token: Token, key: number): ReactNode {
       return <br key={key} />;
     case "link":
       return (
-        <SafeLink key={key} href={(token as Tokens.Link).href}>
+        <SafeLink key={key} href={(token as Tokens.Link).href} text={(token as Tokens.Link).text}>
           {inlineOf(token.tokens)}
         </SafeLink>
       );

@@ -12,21 +12,17 @@ function targetOf(url: URL): string {
   return url.protocol === "mailto:" ? url.pathname : url.host;
 }
 
-function textOf(node: ReactNode): string {
-  if (typeof node === "string") return node;
-  if (Array.isArray(node)) return node.map((one) => textOf(one as ReactNode)).join("");
-  return "";
-}
-
 /**
  * A link that somebody wrote. It opens apart, tells the other side nothing of where it was clicked, and says where it
  * leads unless its own text does.
+ * @param props.text what `children` say, where they are not one string
  */
-export function SafeLink({ href, children }: { href: string; children: ReactNode }) {
+export function SafeLink(props: { href: string; children: ReactNode; text?: string }) {
+  const { href, children, text = typeof children === "string" ? children : "" } = props;
   const url = safeUrl(href);
   if (!url) return <span title={href}>{children}</span>;
   const target = targetOf(url);
-  const said = textOf(children).startsWith(`${url.protocol}//${target}`) || textOf(children) === target;
+  const said = text === target || text === url.href || text.startsWith(`${url.protocol}//${target}/`);
   return (
     <a href={url.href} target="_blank" rel="noopener noreferrer nofollow" title={url.href} dir="auto">
       {children}

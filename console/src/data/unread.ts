@@ -56,7 +56,3 @@ export function useMarks(): Marks {
 }
 
 const none: Marks = {};
-
-export function unreadOf(conversation: WireConversation, read: Marks): number {
-  return Math.max(0, conversation.lastPostSeq - (read[conversation.address] ?? 0));
-}

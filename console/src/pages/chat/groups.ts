@@ -1,6 +1,10 @@
 import type { WireConversation } from "../../../../src/http/api.ts";
-import { unreadOf } from "../../data/unread.ts";
 import { nameOf } from "./names.ts";
+
+/** How many messages of a place were not read here. */
+export function unreadOf(conversation: WireConversation, read: Readonly<Record<string, number>>): number {
+  return Math.max(0, conversation.lastPostSeq - (read[conversation.address] ?? 0));
+}
 
 export interface Listed {
   conversation: WireConversation;

@@ -13,7 +13,7 @@ import { MessageBody } from "./message-body.tsx";
 import classes from "./message-row.module.css";
 import { senderName } from "./names.ts";
 import { Unanswered } from "./unanswered.tsx";
-import { useRestedRun } from "./use-rested-run.ts";
+import { useAgentName } from "./use-agent-name.ts";
 
 interface MessageRowProps {
   message: WireMessage;
@@ -26,7 +26,7 @@ interface MessageRowProps {
 export const MessageRow = memo(function MessageRow({ message, first, onThread }: MessageRowProps) {
   const { t, locale } = useLanguage();
   const isAgent = message.role === "assistant";
-  const agent = useRestedRun(isAgent ? message.run : null)?.agent;
+  const agent = useAgentName(isAgent ? message.run : null);
   const name = isAgent ? (agent ?? (message.run === null ? "Waybill" : "…")) : senderName(t, message.sender);
   const time = (
     <time dateTime={message.at} title={fullTimeText(locale, message.at)}>
@@ -60,15 +60,12 @@ export const MessageRow = memo(function MessageRow({ message, first, onThread }:
 /** The way from an answer to its run. */
 export function RunLink({ run }: { run: string }) {
   const { t } = useLanguage();
+  const short = run.slice(-6);
   return (
-    <Link
-      href={`/runs/${run}`}
-      className={classes["run"]}
-      title={run}
-      aria-label={t("console.chat.open_run", { run })}
-    >
+    <Link href={`/runs/${run}`} className={classes["run"]} title={run}>
       <Waypoints size={13} aria-hidden />
-      {run.slice(-6)}
+      <span className="visually-hidden">{t("console.chat.open_run", { run: short })}</span>
+      <span aria-hidden>{short}</span>
     </Link>
   );
 }

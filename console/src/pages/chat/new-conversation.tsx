@@ -35,6 +35,7 @@ export function NewConversation({ first = false }: { first?: boolean }) {
           <SegmentedControl
             value={kind}
             onChange={(value) => setKind(value === "channel" ? "channel" : "dm")}
+            role="radiogroup"
             aria-label={t("console.new.kind")}
             data={[
               { value: "dm", label: t("console.new.dm") },

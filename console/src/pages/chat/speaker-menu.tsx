@@ -16,9 +16,12 @@ export function SpeakerMenu() {
   return (
     <Menu position="top-start" width={240} opened={open} onChange={setOpen}>
       <Menu.Target>
-        <button type="button" className={classes["speaker"]} aria-label={t("console.speaker.as", { name })}>
+        <button type="button" className={classes["speaker"]}>
+          <span className="visually-hidden">{t("console.speaker.as", { name })}</span>
           <Avatar name={name} small />
-          <span dir="auto">{name}</span>
+          <span dir="auto" aria-hidden>
+            {name}
+          </span>
           <ChevronDown size={13} aria-hidden />
         </button>
       </Menu.Target>
