@@ -37,13 +37,23 @@ export class FeedHub implements Feed {
 
   /** Takes what another node notified. @returns false if it is not a hint */
   receive(topic: string): boolean {
-    if (!topic.startsWith("feed ")) return false;
-    this.#tell(JSON.parse(topic.slice("feed ".length)) as FeedHint);
-    return true;
+    const hint = topic.startsWith("feed ") ? parseHint(topic.slice("feed ".length)) : null;
+    if (hint) this.#tell(hint);
+    return hint !== null;
   }
 
   #tell(hint: FeedHint): void {
     for (const hear of this.#byAddress.get(hint.address) ?? []) hear(hint);
     for (const hear of this.#all) hear(hint);
+  }
+}
+
+/** Whoever may connect to the store can notify: what is no hint must not end this process. */
+function parseHint(text: string): FeedHint | null {
+  try {
+    const hint = JSON.parse(text) as FeedHint | null;
+    return typeof hint?.address === "string" ? hint : null;
+  } catch {
+    return null;
   }
 }
