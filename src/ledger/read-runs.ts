@@ -203,15 +203,3 @@ function hasText(dialect: Dialect, text: string) {
     sql` or `,
   )})`;
 }
-
-export async function countByState(db: Database, tenant: string): Promise<Record<string, number>> {
-  const rows = await db.query((k) =>
-    k
-      .selectFrom("runs")
-      .select(["state", sql<number>`count(*)`.as("count")])
-      .where("tenant_id", "=", tenant)
-      .where(isLive)
-      .groupBy("state"),
-  );
-  return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));
-}
