@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { inChromium, startConsole, type TestConsole } from "./support/browser.ts";
+import { countDeltas } from "./support/count-deltas.ts";
 import { ScriptedAgent } from "./support/scripted-agent.ts";
 
 async function withScript(): Promise<TestConsole & { script: ScriptedAgent }> {
@@ -19,7 +20,8 @@ const articles = (page: Page) => log(page).getByRole("article");
 
 inChromium("the chat", () => {
   test("two windows, two conversations, interleaved streams: each answer in its own place (ADDR-1)", async () => {
-    const { window, script } = await withScript();
+    const { window, script, context } = await withScript();
+    const deltas = await countDeltas(context);
     const [a, b] = [await window("/chat/web:main/alpha"), await window("/chat/web:main/beta")];
     await say(a, "question of alpha");
     await say(b, "question of beta");
@@ -33,15 +35,16 @@ inChromium("the chat", () => {
     await log(b).getByText("b18 b19", { exact: false }).waitFor();
     beta.end();
     alpha.end();
-    const [textA, textB] = ["a", "b"].map((x) => Array.from({ length: 20 }, (_, n) => `${x}${n}`).join(" "));
     for (const [page, own, other] of [
-      [a, textA!, "b1"],
-      [b, textB!, "a1"],
+      [a, "a", "b"],
+      [b, "b", "a"],
     ] as const) {
+      const tokens = Array.from({ length: 20 }, (_, n) => `${own}${n} `);
       await page.getByRole("article", { name: /^writer, / }).waitFor();
+      expect(await deltas(page)).toEqual(tokens);
       expect(await articles(page).count()).toBe(2);
-      expect(await articles(page).last().innerText()).toContain(own);
-      expect(await log(page).innerText()).not.toContain(other);
+      expect(await articles(page).last().innerText()).toContain(tokens.join("").trim());
+      expect(await log(page).innerText()).not.toContain(`${other}1`);
     }
   });
 
