@@ -22,7 +22,10 @@ export interface WaybillConfig {
   memoryWindow?: number;
   /** What a message does that comes while a run is going on in its place. Default `queue`. */
   followUp?: FollowUp;
-  /** Lets sends that belong to no turn go to who spoke last. Default off. */
+  /**
+   * Notes who spoke last, per account, for sends that belong to no turn: schedules will use it. Nothing inside a turn
+   * reads it. Default off.
+   */
   lastActive?: boolean;
   shutdown?: {
     /** Milliseconds that runs have to end by themselves after SIGTERM. Default 10,000. */

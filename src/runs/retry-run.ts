@@ -21,6 +21,7 @@ const inputOf = statement<{ tenant: string; run: string }>()((k, p) =>
 /**
  * Asks again what a run was asked that failed, was interrupted or cancelled: a new turn with a run of its own, at the
  * same address, caused by the old one. The person's message stands already and is not posted twice.
+ * Asked again for the same run: the same answer; if the new run failed too, it is the one to ask again.
  * @throws WaybillError `unknown_run`, `run_not_retryable`
  */
 export async function retryRun(s: RunServices, id: string): Promise<AcceptOutput> {
@@ -40,7 +41,8 @@ export async function retryRun(s: RunServices, id: string): Promise<AcceptOutput
   const stream = relatedId(run, "str");
   return s.db.do(acceptMessage, {
     tenant: s.tenant,
-    key: null,
+    // Pressed twice, or sent again by a client that heard no answer: one new run, and the same answer.
+    key: { scope: "retry", key: id, digest: id },
     place: placeOf(parseAddress(old.replyTo), input.kind as ConversationKind),
     message: null,
     sender: input.sender,
