@@ -83,21 +83,30 @@ export function viewOf(followed: Followed | null, stream: string): StreamView | 
 
 const dirty = new Set<Follower>();
 let painting = false;
+/** How long showing what is new took the last time, in milliseconds. */
+let cost = 0;
 
-/** All streams are shown anew together, and less often the more of them there are, so that typing stays quick. */
+/**
+ * All streams are shown anew together, in at most a quarter of the time: the longer it takes (many streams, long texts),
+ * the longer the pause before the next time, so that typing and scrolling stay quick.
+ */
 function changed(follower: Follower): void {
   dirty.add(follower);
   if (painting) return;
   painting = true;
-  const active = [...followers.values()].filter(({ users }) => users > 0).length;
-  setTimeout(() => requestAnimationFrame(paint), active <= 2 ? 0 : Math.min(250, active * 12));
+  setTimeout(() => requestAnimationFrame(paint), Math.min(400, cost * 3));
 }
 
 function paint(): void {
   painting = false;
+  const began = performance.now();
   const now = [...dirty];
   dirty.clear();
   for (const { hearers } of now) for (const hear of hearers) hear();
+  // React renders what it heard in a microtask of its own, which is before this one.
+  queueMicrotask(() => {
+    cost = performance.now() - began;
+  });
 }
 
 function apply(follower: Follower, events: readonly StreamEvent[]): void {

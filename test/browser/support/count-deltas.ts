@@ -11,7 +11,7 @@ export async function countDeltas(context: BrowserContext): Promise<(page: Page)
     const plain = window.fetch;
     window.fetch = async (input, init) => {
       const response = await plain(input, init);
-      if (String(input).includes("/v1/stream/")) void note(response.clone());
+      if (typeof input === "string" && input.includes("/v1/stream/")) void note(response.clone());
       return response;
     };
     async function note(response: Response): Promise<void> {
