@@ -5,13 +5,15 @@ import { useTexts } from "../../app/language.tsx";
 import { PageHeader } from "../../app/page-header.tsx";
 import { randomId, send } from "../../data/outgoing.ts";
 import { hrefOf } from "../../data/place.ts";
+import { useNode } from "../../data/runs-list.ts";
 import type { FilePart } from "./attachments.ts";
 import { Composer } from "./composer.tsx";
 import { slugOf } from "./names.ts";
 import classes from "./new-conversation.module.css";
 
-/** What the built-in guide understands, for a first message by one press. */
+/** What the built-in guide understands, for a first message by one press; every agent's gateway knows the last one. */
 const tries = ["long", "slow", "job", "help"] as const;
+const always = tries.slice(-1);
 
 /** A conversation begins with its first message. `first`: there is none yet, so it says what this is. */
 export function NewConversation({ first = false }: { first?: boolean }) {
@@ -53,17 +55,26 @@ export function NewConversation({ first = false }: { first?: boolean }) {
             placeholder={t(kind === "channel" ? "console.new.channel_example" : "console.new.dm_example")}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <div className={classes["tries"]}>
-            {tries.map((word) => (
-              <button key={word} type="button" onClick={() => begin(word, [])}>
-                {t(`console.new.try_${word}`)}
-              </button>
-            ))}
-          </div>
+          <Tries onChoose={(word) => begin(word, [])} />
         </div>
       </div>
       <Composer address="new" runs={[]} placeholder={t("console.new.placeholder")} onSend={begin} />
     </>
+  );
+}
+
+function Tries({ onChoose }: { onChoose: (word: string) => void }) {
+  const t = useTexts();
+  const { data } = useNode();
+  if (!data) return null;
+  return (
+    <div className={classes["tries"]}>
+      {(data.defaultAgent === "guide" ? tries : always).map((word) => (
+        <button key={word} type="button" onClick={() => onChoose(word)}>
+          {t(`console.new.try_${word}`)}
+        </button>
+      ))}
+    </div>
   );
 }
 
