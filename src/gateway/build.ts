@@ -166,7 +166,7 @@ function runServices(
     answerLimit: config.limits?.answerCharacters ?? 1_000_000,
     abortGraceMs: 2_000,
     followUp: config.followUp ?? "queue",
-    countsTokens: config.limits?.daily !== undefined,
+    caps: config.limits?.daily ?? {},
     echo: (address, turn) => `${address};turn=${turn};sig=${hmac(key, `echo\n${address}\n${turn}`)}`,
     hear: {
       posted: (address) => feed.publish({ kind: "posted", address }),

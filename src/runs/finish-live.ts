@@ -4,6 +4,7 @@ import { asWaybillError } from "../kernel/errors.ts";
 import type { EndState } from "../ledger/end-run.ts";
 import { readRun } from "../ledger/read-runs.ts";
 import { isTerminal } from "../ledger/run.ts";
+import { capsFor } from "../turns/daily-caps.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { noticeOf, noticeText, type Outcome } from "./end-notice.ts";
 import { finishRun, type FinishInput, type FinishOutput } from "./finish-run.ts";
@@ -52,9 +53,7 @@ function finishInput(
     scope: run.scope,
     questions: questionsOf(live),
     answer: isAnswer ? ownMemory(live, delivery.message.id, live.text) : null,
-    tokenSubjects: s.countsTokens
-      ? [`sender:${place.channel}:${place.account}/${input.sender.id}`, `agent:${run.agent}`]
-      : [],
+    tokenSubjects: capsFor(s.caps, place, input.sender.id, run.agent).map((cap) => cap.subject),
   };
 }
 

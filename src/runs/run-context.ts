@@ -8,6 +8,7 @@ import { WaybillError } from "../kernel/errors.ts";
 import { relatedId } from "../kernel/ids.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
 import { readPlaceFact } from "../ledger/place-runs.ts";
+import { capsFor } from "../turns/daily-caps.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { absorbTurns } from "./absorb-turns.ts";
 import { toFact, type Known } from "./known.ts";
@@ -216,6 +217,7 @@ async function start(
   const parts = [...(asked.parts ?? [{ type: "text" as const, text: asked.text }]), ...data];
   await s.db.do(startJob, {
     fence: live.fence,
+    caps: capsFor(s.caps, live.place, run.input.sender.id, agent),
     job: {
       tenant: s.tenant,
       id,

@@ -9,6 +9,7 @@ import type { Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { RunLimits, RunState } from "../ledger/run.ts";
 import type { StreamStore } from "../streams/stream.ts";
+import type { DailyCaps } from "../turns/daily-caps.ts";
 import type { Locale } from "../texts/render.ts";
 
 /** What running agents needs; the gateway makes it once. */
@@ -38,7 +39,8 @@ export interface RunServices {
   /** Milliseconds that an aborted agent has to end by itself. */
   abortGraceMs: number;
   followUp: "queue" | "steer" | "interrupt";
-  countsTokens: boolean;
+  /** Caps of a day; an empty object where there are none. */
+  caps: DailyCaps;
   /** Signs an address for a turn, for agents that hand it back. */
   echo(address: string, turn: string): string;
   /** Told after commits; nothing depends on them being heard. */

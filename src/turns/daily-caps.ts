@@ -9,6 +9,26 @@ export interface DailyCap {
   tokens?: number;
 }
 
+/** What each day allows; what is left out is not capped. */
+export interface DailyCaps {
+  perSender?: Omit<DailyCap, "subject">;
+  perAgent?: Omit<DailyCap, "subject">;
+}
+
+/** The caps that a run of `agent` for this sender counts against. */
+export function capsFor(
+  caps: DailyCaps,
+  place: { channel: string; account: string },
+  sender: string,
+  agent: string,
+): DailyCap[] {
+  const { perSender, perAgent } = caps;
+  return [
+    ...(perSender ? [{ ...perSender, subject: `sender:${place.channel}:${place.account}/${sender}` }] : []),
+    ...(perAgent ? [{ ...perAgent, subject: `agent:${agent}` }] : []),
+  ];
+}
+
 const count = statement<{ tenant: string; day: string; subject: string; runs: number; tokens: number }>()(
   (k, p) =>
     k

@@ -13,7 +13,7 @@ import type { RecoveryPolicy, RunLimits } from "../ledger/run.ts";
 import { renderStoredText, renderText, type Locale } from "../texts/render.ts";
 import { acceptMessage, type AcceptInput, type FollowUp } from "./accept-message.ts";
 import { answerWord } from "./answer-word.ts";
-import type { DailyCap } from "./daily-caps.ts";
+import { capsFor, type DailyCaps } from "./daily-caps.ts";
 import type { Accepted, Inbox, IncomingMessage } from "./incoming.ts";
 import { noteDenial } from "./note-denial.ts";
 import { reservedWordOf, type ReservedWord } from "./reserved-words.ts";
@@ -45,7 +45,7 @@ export interface InboxOptions {
   memory: "conversation" | "shared";
   followUp: FollowUp;
   slots: boolean;
-  caps: { perSender?: Omit<DailyCap, "subject">; perAgent?: Omit<DailyCap, "subject"> };
+  caps: DailyCaps;
   /** False while the gateway shuts down. */
   open(): boolean;
   /** Told in the moment a message is on its way into the store, so that a claim can share its commit. */
@@ -151,7 +151,7 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
   const stream = relatedId(run, "str");
   const message = messageOf(o, incoming);
   const person = { ...sender, principal };
-  const caps = capsFor(o, place, sender.id, agent.name);
+  const caps = capsFor(o.caps, place, sender.id, agent.name);
   return {
     tenant: o.tenant,
     key: keyOf(incoming),
@@ -197,14 +197,6 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
       limits: agent.limits,
     },
   };
-}
-
-function capsFor(o: InboxOptions, place: Place, sender: string, agent: string): DailyCap[] {
-  const caps: DailyCap[] = [];
-  const { perSender, perAgent } = o.caps;
-  if (perSender) caps.push({ ...perSender, subject: `sender:${place.channel}:${place.account}/${sender}` });
-  if (perAgent) caps.push({ ...perAgent, subject: `agent:${agent}` });
-  return caps;
 }
 
 function capReply(o: InboxOptions, turn: string, place: Place, agent: string): NewDelivery {

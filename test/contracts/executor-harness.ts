@@ -55,7 +55,7 @@ export async function worksOn(
     answerLimit: 100_000,
     abortGraceMs: 2_000,
     followUp: "queue",
-    countsTokens: false,
+    caps: {},
     echo: (address) => address,
     hear: {
       posted: silent,

@@ -193,6 +193,7 @@ export class LedgerHarness {
     const [id, turn, stream] = [systemIds.next("run"), systemIds.next("turn"), systemIds.next("str")];
     await this.db.do(startJob, {
       fence,
+      caps: [],
       job: {
         tenant: this.tenant,
         id,

@@ -302,6 +302,31 @@ eachStore((store) => {
     expect(ran).toEqual(["hi"]);
   });
 
+  scenario(
+    ["AGNT-4"],
+    "a job counts for the day as a message does, and the agent that asks is told",
+    async () => {
+      const codes: string[] = [];
+      const boss = agent.fn(async (ctx) => {
+        for (let n = 0; n < 3; n += 1) {
+          await ctx.start("worker", `job ${n}`).catch((error: { code: string }) => codes.push(error.code));
+        }
+        return "started";
+      });
+      const worker = agent.fn((ctx) => `done: ${ctx.text}`);
+      const limits = { daily: { perAgent: { runs: 2 } } };
+      await using t = await gatewayOn(store, { agents: { boss, worker }, limits });
+      const { address } = await t.say("go");
+      await t.settled();
+      expect(codes).toEqual(["daily_cap"]);
+      const said = (await t.messages(address)).map((message) => message.text);
+      expect(said.filter((text) => text.startsWith("done")).toSorted()).toEqual([
+        "done: job 0",
+        "done: job 1",
+      ]);
+    },
+  );
+
   scenario(["AGNT-4"], "a sender's tokens of the day are counted over runs", async () => {
     const spender = agent.fn((ctx) => (ctx.use({ inputTokens: 40 }), "spent"));
     const limits = { daily: { perSender: { tokens: 100 } } };
