@@ -50,8 +50,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     getTypeParser: ((oid: number, format?: "text" | "binary") =>
       oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
   };
-  const settings = { connectionString: options.url, types, application_name: "waybill" };
-  const pool = new pg.Pool({ ...settings, max: options.connections ?? 12, connectionTimeoutMillis: 5_000 });
+  const settings = { connectionString: options.url, types, application_name: "waybill", keepAlive: true };
+  const pool = new pg.Pool({
+    ...settings,
+    max: options.connections ?? 12,
+    connectionTimeoutMillis: 5_000,
+    // A server whose packets are dropped never answers and never hangs up; a beat or a stop must not wait for TCP.
+    query_timeout: 30_000,
+  });
   // A connection that dies while idle is the pool's to replace; without a listener it would end the process.
   pool.on("error", (error) => options.log.warn({ error: error.message }, "a Postgres connection was lost"));
   // The same for one that dies inside a transaction: the pool listens to idle ones only, and whoever waits for the
