@@ -184,23 +184,23 @@ export async function readEvents(db: Database, tenant: string, run: string): Pro
 
 /** Runs that have not ended, and deliveries that may still change by themselves. */
 export async function countOpen(db: Database, tenant: string, turn?: string): Promise<number> {
-  const [runs, deliveries] = await Promise.all([
-    db.query((k) => {
-      const q = k
-        .selectFrom("runs")
-        .select("id")
-        .where("tenant_id", "=", tenant)
-        .where("state", "in", ["staged", "queued", "running", "waiting"]);
-      return turn === undefined ? q : q.where("turn_id", "=", turn);
-    }),
-    db.query((k) => {
-      const q = k
-        .selectFrom("deliveries")
-        .select("id")
-        .where("tenant_id", "=", tenant)
-        .where("state", "in", ["pending", "sending"]);
-      return turn === undefined ? q : q.where("turn_id", "=", turn);
-    }),
-  ]);
-  return runs.length + deliveries.length;
+  const runs = await db.query((k) => {
+    const q = k
+      .selectFrom("runs")
+      .select("id")
+      .where("tenant_id", "=", tenant)
+      .where("state", "in", ["staged", "queued", "running", "waiting"]);
+    return turn === undefined ? q : q.where("turn_id", "=", turn);
+  });
+  if (runs.length > 0) return runs.length;
+  // Only afterwards: a run that has ended has left its delivery in the same commit.
+  const deliveries = await db.query((k) => {
+    const q = k
+      .selectFrom("deliveries")
+      .select("id")
+      .where("tenant_id", "=", tenant)
+      .where("state", "in", ["pending", "sending"]);
+    return turn === undefined ? q : q.where("turn_id", "=", turn);
+  });
+  return deliveries.length;
 }

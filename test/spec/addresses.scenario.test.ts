@@ -1,7 +1,7 @@
 /** Every reply goes back to where it was asked. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import { parseAddress } from "../../src/address/address.ts";
+import { formatAddress, parseAddress } from "../../src/address/address.ts";
 import type { ConversationKind } from "../../src/address/kind.ts";
 import { agent } from "../../src/index.ts";
 import type { CrossPostRule } from "../../src/deliveries/choose-destination.ts";
@@ -252,13 +252,19 @@ eachStore((store) => {
         expect(parsed).toEqual({ channel: "chat", account: "test", conversation, thread: inThread ?? null });
         expect((await t.posts(address)).at(-1)).toMatchObject({ address, turn, text: "You said: hi" });
         expect(chat.posts(address).at(-1)?.text).toBe("You said: hi");
-        // What a platform has told of a conversation is not unsaid by an event that knows nothing.
-        const before = stored.get(address);
-        stored.set(address, wide === "unknown" ? (before ?? wide) : wide);
+        // What a thread's message tells of its conversation counts; what knows nothing of it unsays nothing.
+        const root = formatAddress({ ...parsed, thread: null });
+        for (const one of [root, address]) {
+          if (wide !== "unknown" || !stored.has(one)) stored.set(one, wide);
+        }
       }),
       {
         numRuns: 40,
         examples: [
+          ["one", undefined, "unknown"],
+          ["one", "thread", "group"],
+          ["one", undefined, "unknown"],
+          ["one", "thread", "unknown"],
           ["100%", undefined, "dm"],
           ["a/b %2F *", "t/1 ?#", "channel"],
           ["\u200Ba\u0000b", "\u202E", "group"],
