@@ -1,4 +1,5 @@
 import { addressesMutants } from "./mutants/addresses.ts";
+import { furtherMutants } from "./mutants/further.ts";
 import { ledgerMutants } from "./mutants/ledger.ts";
 import { surfaceMutants } from "./mutants/surface.ts";
 import type { RequirementId } from "./requirements.ts";
@@ -20,4 +21,9 @@ export interface Mutant {
   readonly scenario: { readonly file: string; readonly name: string };
 }
 
-export const mutants: readonly Mutant[] = [...addressesMutants, ...ledgerMutants, ...surfaceMutants];
+export const mutants: readonly Mutant[] = [
+  ...addressesMutants,
+  ...ledgerMutants,
+  ...surfaceMutants,
+  ...furtherMutants,
+];
