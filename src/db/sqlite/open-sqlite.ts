@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
@@ -157,11 +156,15 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     crash: options.crash ?? null,
   };
   const worker = new Worker(new URL(`./writer-thread.${extension}`, import.meta.url), { workerData: data });
-  const exited = new Promise<null>((resolve) => worker.once("exit", () => resolve(null)));
-  const first = await Promise.race([once(worker, "message") as Promise<[FromWriter]>, exited]);
-  if (first?.[0].kind !== "ready") {
+  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  // One promise, not a race of two: a writer that refuses says so and exits in the same moment, and its word must win.
+  const first = await new Promise<FromWriter | null>((resolve) => {
+    worker.once("message", resolve);
+    worker.once("exit", () => resolve(null));
+  });
+  if (first?.kind !== "ready") {
     await exited; // Its lock goes with it.
-    if (first?.[0].kind === "refused") throw fromErrorRecord(first[0].error);
+    if (first?.kind === "refused") throw fromErrorRecord(first.error);
     throw new WaybillError("store_unavailable", "The writer thread of the store did not start.");
   }
   const queue = new WriterQueue(worker, options);
