@@ -178,7 +178,7 @@ function onPostgres(store: TestStore): void {
       if (!(known instanceof WaybillError)) break;
       expect(known.code).toBe("store_unavailable");
     }
-    expect(await notes()).toEqual(["a", "b", "c", "d"]);
+    expect((await notes()).toSorted()).toEqual(["a", "b", "c", "d"]);
   });
 
   test("a full disk is store_full", async () => {
