@@ -32,7 +32,8 @@ export class FeedHub implements Feed {
 
   publish(hint: FeedHint): void {
     this.#tell(hint);
-    this.#db.notify(`feed ${JSON.stringify(hint)}`);
+    // One process has nobody else to tell.
+    if (this.#db.dialect === "postgres") this.#db.notify(`feed ${JSON.stringify(hint)}`);
   }
 
   /** Takes what another node notified. @returns false if it is not a hint */
