@@ -137,7 +137,7 @@ function runApart(
 }
 
 /** Commands of one transaction at most, so that the first of many does not wait for all of them. */
-const BATCH_MOST = 256;
+const BATCH_MOST = 64;
 
 type Batch = Extract<ToWriter, { kind: "batch" }>;
 
