@@ -56,7 +56,10 @@ const gateway = await benchGateway({
   },
   routes: [{ in: "web:main/job", agent: "job" }],
 });
-const server = await serve((request, env) => gateway.running.fetch(request, env), { host: "127.0.0.1", port: 0 });
+const server = await serve((request, env) => gateway.running.fetch(request, env), {
+  host: "127.0.0.1",
+  port: 0,
+});
 
 process.on("message", (message: { kind: string; order?: StreamOrder }) => {
   void (async () => {
