@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import type { Figure } from "./support/figures.ts";
 
@@ -25,7 +25,11 @@ if (unknown !== undefined) {
   console.error(`There is no bench ${unknown}. There are: ${benches.join(", ")}`);
   process.exit(2);
 }
-const results: Record<string, Figure[]> = {};
+const file = "bench/results/latest.json";
+// Benches that are not asked for keep the figures of their last run.
+const results: Record<string, Figure[]> = existsSync(file)
+  ? (JSON.parse(readFileSync(file, "utf8")) as { results: Record<string, Figure[]> }).results
+  : {};
 let missed = 0;
 for (const name of asked.length > 0 ? asked : benches) {
   console.log(`\n${name}`);
@@ -45,7 +49,5 @@ const machine = {
   memoryGb: Math.round(totalmem() / 1e9),
 };
 mkdirSync("bench/results", { recursive: true });
-writeFileSync(`bench/results/latest.json`, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-console.log(
-  `\nbench/results/latest.json written; ${missed === 0 ? "every goal met" : `${missed} goals missed`}`,
-);
+writeFileSync(file, `${JSON.stringify({ machine, results }, null, 2)}\n`);
+console.log(`\n${file} written; ${missed === 0 ? "every goal met" : `${missed} goals missed`}`);
