@@ -27,8 +27,13 @@ const setDelivery = statement<{
     .where("id", "=", p.id),
 );
 
-const messageOf = statement<{ tenant: string; id: string }>()((k, p) =>
-  k.selectFrom("deliveries").select("message_id").where("tenant_id", "=", p.tenant).where("id", "=", p.id),
+const holdDelivery = statement<{ tenant: string; id: string }>()((k, p, dialect) =>
+  k
+    .selectFrom("deliveries")
+    .select("message_id")
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.id)
+    .$if(dialect === "postgres", (q) => q.forUpdate()),
 );
 
 export interface OpState {
@@ -64,8 +69,9 @@ function lastOfParts(ops: readonly OpState[]): OpState[] {
 
 /** Brings a delivery's row in line with its ops. Part of a larger command. */
 export function* refreshDelivery(tenant: string, delivery: string, now: number): Program<DeliveryState> {
+  // The row first: a preview that fails while its answer is being recorded would else be written down as it was before.
+  const row = yield* first(holdDelivery, { tenant, id: delivery });
   const ops = yield* all(opStates, { tenant, delivery });
-  const row = yield* first(messageOf, { tenant, id: delivery });
   const state = stateOfDelivery(ops, row !== undefined && row.message_id !== null);
   const waiting = ops.find((op) => op.state === "pending");
   const open = state === "pending" || state === "sending";
