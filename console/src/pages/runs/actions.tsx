@@ -59,6 +59,7 @@ export function StopRun({ run }: { run: WireRun }) {
       <Modal
         opened={asking}
         onClose={close}
+        transitionProps={{ duration: 0 }}
         title={t("console.runs.stop_title", { agent: run.agent })}
         closeButtonProps={{ "aria-label": t("console.close") }}
       >

@@ -7,10 +7,10 @@ export function Crumb({ href, list, children }: { href: string; list: string; ch
     <>
       <Link href={href} className={classes["list"]}>
         {list}
-      </Link>
+      </Link>{" "}
       <span className={classes["slash"]} aria-hidden>
         /
-      </span>
+      </span>{" "}
       {children}
     </>
   );

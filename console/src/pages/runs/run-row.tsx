@@ -7,7 +7,7 @@ import { RetryRun, StopRun } from "./actions.tsx";
 import { PlaceLink } from "./place-link.tsx";
 import { reasonOf } from "./reasons.ts";
 import classes from "./run-row.module.css";
-import { RunBadge } from "./state-badge.tsx";
+import { RunBadge, toneOfRun } from "./state-badge.tsx";
 import { Cell, Row, Table } from "./table.tsx";
 import { Age } from "./time.tsx";
 
@@ -69,7 +69,13 @@ const RunRow = memo(
 /** How far it is while it is going on; why it ended, where it did not complete. */
 function Progress({ run }: { run: WireRun }) {
   const { locale } = useLanguage();
-  if (run.reason !== null) return <span className={classes["reason"]}>{reasonOf(locale, run.reason)}</span>;
+  if (run.reason !== null) {
+    return (
+      <span className={classes["reason"]} data-tone={toneOfRun(run.state)}>
+        {reasonOf(locale, run.reason)}
+      </span>
+    );
+  }
   if (run.progress === null || run.finishedAt !== null) return null;
   const { text, percent } = run.progress;
   return (
