@@ -58,7 +58,13 @@ export default defineConfig(async () => ({
         [longTests],
         ["test/browser/support/build-console.ts"],
       ),
-      project("long", [`src/${longTests}`, `test/${longTests}`], 900_000, []),
+      project(
+        "long",
+        [`src/${longTests}`, `test/${longTests}`],
+        900_000,
+        [],
+        ["test/browser/support/build-console.ts"],
+      ),
     ],
   },
 }));

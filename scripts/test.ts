@@ -72,7 +72,12 @@ function tests(name: string, project: string, files: readonly string[] = []): St
       const report = path.join(temporary, `${name}.json`);
       const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
       const args = [binary("vitest", "vitest"), "run", "--project", project, ...reporters, ...files];
-      const { code } = await runNode(args, { cwd: root, show: true });
+      let { code } = await runNode(args, { cwd: root, show: true });
+      if (code !== 0 && process.env.CI === "true") {
+        // A test process of vitest ended once with SIGSEGV (Node 24.21, in a store test), which no test can retry.
+        say(`=== ${name} failed; CI tries it once more, and a failure that is gone then is still a bug`);
+        ({ code } = await runNode(args, { cwd: root, show: true }));
+      }
       return { code, tests: readTests(report) };
     },
   };
