@@ -1,12 +1,12 @@
-import { aside, atLeast, median, report } from "./support/figures.ts";
+import { atLeast, atMost, median, report } from "./support/figures.ts";
 import { runStreams } from "./support/streams.ts";
 
 /** 200 streams at once as fast as they go, in process to SSE readers in another process. */
 const rates: number[] = [];
+let difference = 0;
 for (let round = 0; round < 3; round += 1) {
   const { result } = await runStreams({ streams: 200, tokens: 3_000, everyMs: 0, jobs: 0 });
-  if (result.received !== 600_000)
-    throw new Error(`600,000 tokens were written and ${result.received} received`);
+  difference += Math.abs(result.received - 600_000);
   rates.push(result.rate);
 }
 report([
@@ -16,6 +16,6 @@ report([
     50_000,
     "tokens/s",
   ),
-  aside("tokens lost or doubled", 0, "tokens"),
+  atMost("tokens received more or less than the 1,800,000 written", difference, 0, "tokens"),
 ]);
 process.exit(0);
