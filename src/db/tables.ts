@@ -1,3 +1,4 @@
+import type { HoldsTable, NodeAgentsTable, NodeChannelsTable, NodesTable } from "./node-tables.ts";
 import type { Generated } from "kysely";
 
 /**
@@ -7,6 +8,8 @@ import type { Generated } from "kysely";
 export interface Tables {
   nodes: NodesTable;
   node_agents: NodeAgentsTable;
+  node_channels: NodeChannelsTable;
+  holds: HoldsTable;
   conversations: ConversationsTable;
   senders: SendersTable;
   denials: DenialsTable;
@@ -33,23 +36,6 @@ export interface Tables {
   audit_outbox: AuditOutboxTable;
   stream_counts: StreamCountsTable;
   schedules: SchedulesTable;
-}
-
-export interface NodesTable {
-  tenant_id: string;
-  boot_id: string;
-  host: string;
-  pid: number;
-  started_at: number;
-  lease_until: number;
-  ended_at: number | null;
-}
-
-export interface NodeAgentsTable {
-  tenant_id: string;
-  boot_id: string;
-  agent: string;
-  version: string;
 }
 
 export interface ConversationsTable {

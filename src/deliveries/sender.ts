@@ -23,6 +23,33 @@ export interface Sender {
    * whose platform deduplicates by key answers `send-again`.
    */
   reconcile(op: OutgoingOp, signal: AbortSignal): Promise<ReconcileOutcome>;
+  /** Left out: the platform shows nothing of a run before its answer, or all accounts differ too much. */
+  readonly live?: LiveSender;
+}
+
+/**
+ * People see life. All of it is best effort: nothing of it is stored or tried again, and an error is only logged. What
+ * counts is the op that finishes the post.
+ */
+export interface LiveSender {
+  /** Typing or a status at a place until `signal` aborts, which is when the run has ended. */
+  working?(address: Address, signal: AbortSignal): void;
+  /**
+   * Shows the answer as far as it is written, in the preview's post. Never called again once the edit that finishes the
+   * post may be sent; that edit waits until a call has settled.
+   */
+  show?(post: LivePost, signal: AbortSignal): Promise<void>;
+  /** Milliseconds between two calls of `show`, at least. */
+  readonly everyMs: number;
+}
+
+export interface LivePost {
+  address: Address;
+  run: string;
+  /** The platform's id of the preview. */
+  target: string;
+  /** The whole text so far; not split. */
+  text: string;
 }
 
 export interface OutgoingOp {

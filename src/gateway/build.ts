@@ -21,6 +21,8 @@ import { memoryStreams } from "../streams/memory/memory-streams.ts";
 import { createInbox, type InboxOptions } from "../turns/inbox.ts";
 import type { Inbox } from "../turns/incoming.ts";
 import { routesOf } from "../turns/routes.ts";
+import { channelPorts } from "./channel-ports.ts";
+import { ChannelStates } from "./channel-states.ts";
 import { clusterKey } from "./cluster-key.ts";
 import { connectChannels, type Channels } from "./connect-channels.ts";
 import { FeedHub } from "./feed.ts";
@@ -42,6 +44,7 @@ export interface Parts {
   outbox: Outbox;
   inbox: Inbox;
   channels: Channels;
+  states: ChannelStates;
   feed: FeedHub;
   metrics: Metrics;
   /** Set to true when the gateway begins to stop: nothing new is accepted. */
@@ -99,13 +102,18 @@ function join(ground: Ground): Parts {
   const feed = new FeedHub(db);
   // Channels and inbox need each other: a channel hands over to the inbox, which asks the channels who may speak.
   let inbox: Inbox | null = null;
-  const toInbox: Inbox = {
-    accept: (incoming) =>
-      inbox
-        ? inbox.accept(incoming)
-        : Promise.reject(new WaybillError("shutting_down", "Waybill is still starting.")),
+  const theInbox = async (): Promise<Inbox> => {
+    if (inbox) return inbox;
+    throw new WaybillError("shutting_down", "Waybill is still starting.");
   };
-  const channels = connectChannels([web(), ...(config.channels ?? [])], { inbox: toInbox, clock, ids, log });
+  const toInbox: Inbox = {
+    accept: async (incoming) => (await theInbox()).accept(incoming),
+    amend: async (change) => (await theInbox()).amend(change),
+    withdraw: async (change) => (await theInbox()).withdraw(change),
+  };
+  const states = new ChannelStates();
+  const ports = channelPorts({ tenant: defaultTenant, boot, db, inbox: toInbox, clock, ids, log });
+  const channels = connectChannels([web(), ...(config.channels ?? [])], ports, states);
   const streams = memoryStreams({ clock });
   const metrics = createMetrics({ liveRuns: () => executor.size, streams: () => streams.size() });
   const services = runServices(ground, boot, channels, streams, feed, metrics, {
@@ -129,6 +137,7 @@ function join(ground: Ground): Parts {
     outbox,
     inbox,
     channels,
+    states,
     feed,
     metrics,
     closing,

@@ -3,6 +3,7 @@ import { tryParseAddress } from "../address/address.ts";
 import type { Place } from "../deliveries/post-message.ts";
 import type { Sender } from "../deliveries/sender.ts";
 import { WaybillError } from "../kernel/errors.ts";
+import type { ChannelStates } from "./channel-states.ts";
 
 /** The channels of a gateway, joined by kind. */
 export interface Channels {
@@ -16,7 +17,8 @@ export interface Channels {
 /** @throws WaybillError `config_invalid` if two channels have one kind and account */
 export function connectChannels(
   factories: readonly ChannelFactory[],
-  ports: Omit<ChannelPorts, "alone">,
+  ports: Omit<ChannelPorts, "alone" | "report">,
+  states: ChannelStates,
 ): Channels {
   const byKind = new Map<string, Channel[]>();
   for (const factory of factories) {
@@ -34,6 +36,7 @@ export function connectChannels(
         ...ports,
         log: ports.log.child({ channel: factory.kind }),
         alone: factories.filter((one) => one.kind === factory.kind).length === 1,
+        report: (state) => states.report(`${factory.kind}:${factory.account}`, state),
       }),
     ]);
   }
@@ -95,6 +98,7 @@ function delegate(sender: Sender): Sender {
     split: (text, account) => sender.split(text, account),
     send: (op, signal) => sender.send(op, signal),
     reconcile: (op, signal) => sender.reconcile(op, signal),
+    ...(sender.live ? { live: sender.live } : {}),
   };
 }
 

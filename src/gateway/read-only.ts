@@ -61,7 +61,7 @@ function readOnlyPorts(db: HttpPorts["db"]): HttpPorts {
     },
     node: null,
     agents: noAgents,
-    inbox: { accept: refuse },
+    inbox: { accept: refuse, amend: refuse, withdraw: refuse },
     streams: memoryStreams({ clock: systemClock }),
     consoleDir: null,
     feed: { subscribe: () => () => {} },

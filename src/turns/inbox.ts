@@ -61,7 +61,11 @@ export function scopeOf(memory: "conversation" | "shared", address: string): str
 
 /** Takes messages in: authorise, words, then turn and run in one commit. */
 export function createInbox(options: InboxOptions): Inbox {
-  return { accept: (incoming) => accept(options, incoming) };
+  return {
+    accept: (incoming) => accept(options, incoming),
+    amend: () => Promise.resolve("unknown"),
+    withdraw: () => Promise.resolve("unknown"),
+  };
 }
 
 async function accept(o: InboxOptions, incoming: IncomingMessage): Promise<Accepted> {

@@ -13,6 +13,11 @@ export interface LeftOut {
 export interface IncomingMessage {
   place: Place;
   /**
+   * Where the answer is due, if that is not `place`: a thread that the answer opens below the message. Lane and memory
+   * are those of this place.
+   */
+  answerIn?: Place;
+  /**
    * The platform's id of the message. The key of an event is account, conversation and this, so a platform's retry
    * makes nothing twice, and ids that repeat across conversations do not collide.
    */
@@ -55,4 +60,22 @@ export interface Inbox {
    *   `store_unavailable`, `store_full`
    */
   accept(incoming: IncomingMessage): Promise<Accepted>;
+  /**
+   * The person changed a message that was accepted. A run that has not begun answers the new text; one that has begun
+   * goes on, and only the record of what was said changes.
+   * @returns `unknown` if no such message was accepted (also when its sender may not speak)
+   */
+  amend(change: MessageChange & { text: string }): Promise<ChangeOutcome>;
+  /** The person took a message back: its run is cancelled if it has not ended, and its text is removed from the record. */
+  withdraw(change: MessageChange): Promise<ChangeOutcome>;
 }
+
+/** Which message a person changed or took back: the place, the platform's id, and who it is that did. */
+export interface MessageChange {
+  place: Place;
+  id: string;
+  sender: { id: string; name: string | null };
+}
+
+/** `run`: what became of the run was changed too; `record`: only the record of what was said. */
+export type ChangeOutcome = "run" | "record" | "unknown";

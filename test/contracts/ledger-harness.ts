@@ -24,6 +24,7 @@ import { recoverRuns } from "../../src/runs/recover-runs.ts";
 import type { RunServices } from "../../src/runs/services.ts";
 import { startJob } from "../../src/runs/start-job.ts";
 import { acceptMessage, type AcceptOutput, type FollowUp } from "../../src/turns/accept-message.ts";
+import { channelPorts } from "../support/channel-ports.ts";
 import { expireLease } from "./ledger-commands.ts";
 
 const commandsUrl = new URL("./ledger-commands.ts", import.meta.url).href;
@@ -40,12 +41,7 @@ export const agents = [
   { name: "worker", version: "1" },
 ];
 
-const senders = new Map([
-  [
-    "web",
-    web().connect({ inbox: null as never, clock: systemClock, ids: systemIds, log: silentLogger }).sender,
-  ],
-]);
+const senders = new Map([["web", web().connect(channelPorts()).sender]]);
 
 export interface Claim {
   node: string;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { channelPorts } from "../../../test/support/channel-ports.ts";
 import { WebhookPeer, type PeerAnswer } from "../../../test/support/webhook-peer.ts";
 import { manualClock, systemClock, type Clock } from "../../kernel/clock.ts";
-import { countingIds } from "../../kernel/ids.ts";
-import { silentLogger } from "../../kernel/logger.ts";
 import type { OutgoingOp, Sender } from "../channel.ts";
 import { webhook } from "./index.ts";
 
@@ -33,8 +32,7 @@ beforeEach(() => {
 
 function senderTo(url: string, clock: Clock = systemClock): Sender {
   const allow = { senders: "*", conversations: "*" } as const;
-  const inbox = { accept: () => Promise.reject(new Error("Nothing comes in here.")) };
-  const ports = { inbox, clock, ids: countingIds(), log: silentLogger };
+  const ports = channelPorts({ clock });
   return webhook({ url, secret: peer.secret, allow }).connect(ports).sender;
 }
 

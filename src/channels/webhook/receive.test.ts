@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { channelPorts } from "../../../test/support/channel-ports.ts";
 import { signedRequest, type SignOptions } from "../../../test/support/webhook-peer.ts";
 import { manualClock } from "../../kernel/clock.ts";
 import { WaybillError } from "../../kernel/errors.ts";
-import { countingIds } from "../../kernel/ids.ts";
-import { silentLogger } from "../../kernel/logger.ts";
 import type { Channel, IncomingMessage } from "../channel.ts";
 import { webhook, type WebhookOptions } from "./index.ts";
 
@@ -37,7 +36,7 @@ function channel(more: Partial<WebhookOptions> = {}, alone = true): Channel {
   };
   const allow = { senders: ["u1"], conversations: ["room"] };
   const factory = webhook({ url: "http://127.0.0.1:9", secret, allow, ...more });
-  return factory.connect({ inbox: { accept }, clock, ids: countingIds(), log: silentLogger, alone });
+  return factory.connect(channelPorts({ inbox: { ...channelPorts().inbox, accept }, clock, alone }));
 }
 
 const post = (body: unknown, how: SignOptions = {}, to = channel()) => {

@@ -19,6 +19,13 @@ export const core: Migration = {
     `create table node_agents (
       tenant_id text not null, boot_id text not null, agent text not null, version text not null,
       primary key (tenant_id, agent, version, boot_id)){clustered}`,
+    `create table node_channels (
+      tenant_id text not null, boot_id text not null, channel text not null, account text not null,
+      primary key (tenant_id, channel, account, boot_id)){clustered}`,
+    // what one process at a time may have: the poller of a bot token
+    `create table holds (
+      tenant_id text not null, name text not null, boot_id text not null, at {int} not null,
+      primary key (tenant_id, name)){clustered}`,
 
     // where people talk, and who they are
     `create table conversations (

@@ -1,0 +1,52 @@
+import { formatAddress } from "../address/address.ts";
+import type { ChannelPorts } from "../channels/channel.ts";
+import type { Database } from "../db/database.ts";
+import { statement } from "../db/statement.ts";
+import { findDeliveriesOfPost, readDelivery } from "../deliveries/read-deliveries.ts";
+import { sayWhy } from "../http/say-why.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Ids } from "../kernel/ids.ts";
+import type { Logger } from "../kernel/logger.ts";
+import type { Inbox } from "../turns/incoming.ts";
+
+const seen = statement<{ tenant: string; address: string }>()((k, p) =>
+  k
+    .selectFrom("conversations")
+    .select("address")
+    .where("tenant_id", "=", p.tenant)
+    .where("address", "=", p.address),
+);
+
+export interface ChannelGround {
+  tenant: string;
+  boot: string;
+  db: Database;
+  inbox: Inbox;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+}
+
+/** What all channels of a gateway are given alike. */
+export function channelPorts(ground: ChannelGround): Omit<ChannelPorts, "alone" | "report"> {
+  const { tenant, db, inbox, clock, ids, log } = ground;
+  return {
+    inbox,
+    clock,
+    ids,
+    log,
+    async why(id, address) {
+      const place = address && formatAddress(address);
+      // What is told is where and why, never what was asked: whoever asks here may not read the place it was asked in.
+      const [delivery] = await findDeliveriesOfPost(db, tenant, id, place);
+      const record = delivery === undefined ? null : await readDelivery(db, tenant, delivery);
+      return record ? sayWhy(record) : "This post is not one of mine, or its record was removed.";
+    },
+    async knows(address) {
+      const [row] = await db.read(seen, { tenant, address: formatAddress(address) });
+      return row !== undefined;
+    },
+    hold: () =>
+      Promise.resolve({ held: true, lost: new AbortController().signal, release: () => Promise.resolve() }),
+  };
+}
