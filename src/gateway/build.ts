@@ -26,6 +26,7 @@ import { ChannelStates } from "./channel-states.ts";
 import { clusterKey } from "./cluster-key.ts";
 import { connectChannels, type Channels } from "./connect-channels.ts";
 import { FeedHub } from "./feed.ts";
+import { HoldKeeper } from "./hold-keeper.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { databaseTarget, openDatabase } from "./open-database.ts";
 import type { GatewayOptions } from "./options.ts";
@@ -45,6 +46,7 @@ export interface Parts {
   inbox: Inbox;
   channels: Channels;
   states: ChannelStates;
+  holds: HoldKeeper;
   feed: FeedHub;
   metrics: Metrics;
   /** Set to true when the gateway begins to stop: nothing new is accepted. */
@@ -112,7 +114,8 @@ function join(ground: Ground): Parts {
     withdraw: async (change) => (await theInbox()).withdraw(change),
   };
   const states = new ChannelStates();
-  const ports = channelPorts({ tenant: defaultTenant, boot, db, inbox: toInbox, clock, ids, log });
+  const holds = new HoldKeeper({ tenant: defaultTenant, boot, db, log });
+  const ports = channelPorts({ tenant: defaultTenant, db, inbox: toInbox, clock, ids, log, holds });
   const channels = connectChannels([web(), ...(config.channels ?? [])], ports, states);
   const streams = memoryStreams({ clock });
   const metrics = createMetrics({ liveRuns: () => executor.size, streams: () => streams.size() });
@@ -138,6 +141,7 @@ function join(ground: Ground): Parts {
     inbox,
     channels,
     states,
+    holds,
     feed,
     metrics,
     closing,

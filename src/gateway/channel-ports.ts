@@ -7,6 +7,7 @@ import { sayWhy } from "../http/say-why.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
+import type { HoldKeeper } from "./hold-keeper.ts";
 import type { Inbox } from "../turns/incoming.ts";
 
 const seen = statement<{ tenant: string; address: string }>()((k, p) =>
@@ -19,17 +20,17 @@ const seen = statement<{ tenant: string; address: string }>()((k, p) =>
 
 export interface ChannelGround {
   tenant: string;
-  boot: string;
   db: Database;
   inbox: Inbox;
   clock: Clock;
   ids: Ids;
   log: Logger;
+  holds: HoldKeeper;
 }
 
 /** What all channels of a gateway are given alike. */
 export function channelPorts(ground: ChannelGround): Omit<ChannelPorts, "alone" | "report"> {
-  const { tenant, db, inbox, clock, ids, log } = ground;
+  const { tenant, db, inbox, clock, ids, log, holds } = ground;
   return {
     inbox,
     clock,
@@ -46,7 +47,6 @@ export function channelPorts(ground: ChannelGround): Omit<ChannelPorts, "alone" 
       const [row] = await db.read(seen, { tenant, address: formatAddress(address) });
       return row !== undefined;
     },
-    hold: () =>
-      Promise.resolve({ held: true, lost: new AbortController().signal, release: () => Promise.resolve() }),
+    hold: (name) => holds.take(name),
   };
 }

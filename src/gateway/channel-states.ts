@@ -1,13 +1,19 @@
 import type { ChannelState } from "../channels/channel.ts";
+import type { WireChannel } from "../http/api.ts";
 
-/** How each channel of this node stands, by `kind:account`. */
+/** How each channel of this node stands. */
 export class ChannelStates {
-  readonly #states = new Map<string, ChannelState>();
+  readonly #states = new Map<string, { kind: string; account: string; state: ChannelState }>();
   readonly #heard = new Set<(name: string, state: ChannelState) => void>();
 
-  report(name: string, state: ChannelState): void {
-    this.#states.set(name, state);
+  report(kind: string, account: string, state: ChannelState): void {
+    const name = `${kind}:${account}`;
+    this.#states.set(name, { kind, account, state });
     for (const hear of this.#heard) hear(name, state);
+  }
+
+  of(kind: string, account: string): ChannelState | null {
+    return this.#states.get(`${kind}:${account}`)?.state ?? null;
   }
 
   /** Returns how to stop. */
@@ -16,7 +22,12 @@ export class ChannelStates {
     return () => void this.#heard.delete(hear);
   }
 
-  all(): { channel: string; state: ChannelState }[] {
-    return [...this.#states].map(([channel, state]) => ({ channel, state }));
+  wire(): WireChannel[] {
+    return [...this.#states.values()].map(({ kind, account, state }) => ({
+      kind,
+      account,
+      state: state.kind,
+      reason: ("reason" in state ? state.reason : null) ?? null,
+    }));
   }
 }

@@ -5,6 +5,7 @@ import { retryDelivery } from "../deliveries/retry-delivery.ts";
 import { settleOp } from "../deliveries/settle-op.ts";
 import { askAbort, stopPlace } from "../ledger/ask-abort.ts";
 import { claimRuns } from "../ledger/claim-runs.ts";
+import { dropHold, takeHold } from "../ledger/holds.ts";
 import { leaveNode, registerNode, renewLease } from "../ledger/nodes.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
 import { absorbTurns } from "../runs/absorb-turns.ts";
@@ -27,6 +28,7 @@ export const commands = registryOf([
   beginMemory,
   claimOps,
   claimRuns,
+  dropHold,
   finishRun,
   leaveNode,
   noteDenial,
@@ -42,5 +44,6 @@ export const commands = registryOf([
   stopPlace,
   storeCheckpoint,
   storeProgress,
+  takeHold,
   ...recoverCommands,
 ]);

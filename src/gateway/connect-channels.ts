@@ -36,7 +36,7 @@ export function connectChannels(
         ...ports,
         log: ports.log.child({ channel: factory.kind }),
         alone: factories.filter((one) => one.kind === factory.kind).length === 1,
-        report: (state) => states.report(`${factory.kind}:${factory.account}`, state),
+        report: (state) => states.report(factory.kind, factory.account, state),
       }),
     ]);
   }

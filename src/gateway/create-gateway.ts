@@ -4,6 +4,7 @@ import { askAbort } from "../ledger/ask-abort.ts";
 import { leaveNode, registerNode } from "../ledger/nodes.ts";
 import { endOrphans, recoverRuns } from "../runs/recover-runs.ts";
 import { buildParts, type Parts } from "./build.ts";
+import { startChannels } from "./channel-life.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { httpPorts } from "./http-ports.ts";
 import type { GatewayOptions } from "./options.ts";
@@ -126,11 +127,8 @@ export class RunningGateway {
     refuseIfStopping(parts);
     this.#app = createApp(httpPorts(parts, this.#stopped.signal));
     this.#unlisten = db.listen((topic) => this.#hear(topic));
-    for (const channel of parts.channels.all) {
-      await channel.start?.();
-      if (parts.closing.now) await channel.stop?.();
-      refuseIfStopping(parts);
-    }
+    await startChannels(parts);
+    refuseIfStopping(parts);
     executor.start();
     parts.outbox.wake();
     services.log.info({ boot, store: db.place }, "the gateway has started");
@@ -150,10 +148,12 @@ export class RunningGateway {
       },
       onLost: (forGood) => {
         executor.loseAll();
+        parts.holds.loseAll();
         if (forGood)
           this.#fatal(new WaybillError("store_unavailable", "This node's lease was taken over; restart it."));
       },
       onBeat: () => {
+        parts.holds.beat();
         if (db.dialect === "postgres") this.#recover(parts);
         // An ended stream is kept for readers that come back; after that the committed answer is all there is.
         services.streams.forgetEnded(15 * 60_000);
@@ -210,6 +210,7 @@ export class RunningGateway {
     parts.closing.now = true;
     executor.close();
     await Promise.allSettled(channels.all.map(async (channel) => channel.stop?.()));
+    await parts.holds.stop();
     const late = await executor.settle(graceMs);
     await Promise.allSettled(late.map((run) => this.#interrupt(parts, run)));
     await executor.settle(services.abortGraceMs * 2);

@@ -30,6 +30,7 @@ export function httpPorts(parts: Parts, stopped?: AbortSignal): HttpPorts {
     feed: parts.feed,
     consoleDir: options.consoleDir === undefined ? builtConsole : options.consoleDir,
     channels: parts.channels.handlers,
+    channelStates: () => parts.states.wire(),
     cancelRun: (run, reason) => control.cancelRun(run, reason),
     stopPlace: (address) => control.stopPlace(address),
     retryRun: (run) => control.retryRun(run),

@@ -66,6 +66,7 @@ function readOnlyPorts(db: HttpPorts["db"]): HttpPorts {
     consoleDir: null,
     feed: { subscribe: () => () => {} },
     channels: new Map(),
+    channelStates: () => [],
     cancelRun: refuse,
     stopPlace: refuse,
     retryRun: refuse,

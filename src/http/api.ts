@@ -217,6 +217,15 @@ export interface WireStory {
   text: string[];
 }
 
+/** A channel of this node, and how it stands. */
+export interface WireChannel {
+  kind: string;
+  account: string;
+  state: "on" | "connecting" | "standing-by" | "off";
+  /** What is to be done, or who has it; null where it is on. */
+  reason: string | null;
+}
+
 /** Every error: `application/problem+json` (RFC 9457). More members come with some codes. */
 export interface WireProblem {
   type: string;

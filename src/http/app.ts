@@ -12,6 +12,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { feedRoutes } from "./routes/feed.ts";
+import { channelStateRoutes } from "./routes/channels.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { nodeRoute } from "./routes/node.ts";
@@ -38,6 +39,7 @@ export function createApp(ports: HttpPorts): HttpApp {
   app.use(consoleFiles(ports));
   app.use(door(ports));
   healthRoutes(routes, ports);
+  channelStateRoutes(routes, ports);
   messageRoutes(routes, ports);
   // Before `/v1/conversations/...` could mean anything else.
   feedRoutes(routes, ports, sse);

@@ -7,6 +7,7 @@ import type { RunState } from "../ledger/run.ts";
 import type { StreamStore } from "../streams/stream.ts";
 import type { Locale } from "../texts/render.ts";
 import type { Accepted, Inbox } from "../turns/incoming.ts";
+import type { WireChannel } from "./api.ts";
 
 /** Who may come in, and how much of it. */
 export interface Door {
@@ -63,6 +64,8 @@ export interface HttpPorts {
   feed: Feed;
   /** The folder of the built console; null: none is served, and `/` is the small page. */
   consoleDir: string | null;
+  /** How each channel of this node stands. */
+  channelStates(): WireChannel[];
   /** Below `/channels/{kind}/`. */
   channels: ReadonlyMap<string, (request: Request) => Promise<Response>>;
   /** @throws WaybillError `unknown_run`, `run_finished` */

@@ -19,6 +19,7 @@ test("the API is described from the routes that are served", async () => {
     "GET /healthz",
     "GET /metrics",
     "GET /readyz",
+    "GET /v1/channels",
     "GET /v1/conversations",
     "GET /v1/conversations/events",
     "GET /v1/deliveries",
