@@ -1,3 +1,4 @@
+import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/logger.ts";
 
 /**
@@ -163,7 +164,7 @@ export interface AgentInput {
 /** What to do with a run that a dead process left: tell people, run it again, or run it again from its checkpoint. */
 export type RecoveryPolicy = "notify" | "retry" | "resume";
 
-/** An agent as the gateway runs it. `agent.fn`, `agent.model` and `agent.ai` make these. */
+/** An agent as the gateway runs it. `agent.fn`, `agent.model`, `agent.ai` and `agent.process` make these. */
 export interface Agent {
   readonly kind: string;
   /** Changes when the agent's own settings change; stored with each run. */
@@ -178,4 +179,40 @@ export interface Agent {
   readonly models: readonly string[];
   /** Resolves when the answer is complete; what it streamed is the answer. Throws when it failed. */
   run(ctx: RunContext): Promise<void>;
+  /**
+   * For an agent that keeps something between runs, such as processes: called once by each gateway that has it, before
+   * its first run, so that two gateways with one agent object share nothing. The gateway calls `run` of what it gives.
+   */
+  open?(host: AgentHost): OpenAgent;
+}
+
+/** What a gateway gives to an agent that keeps something between runs. */
+export interface AgentHost {
+  /** The agent's name in that gateway. */
+  readonly agent: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** An agent at work in one gateway. */
+export interface OpenAgent {
+  run(ctx: RunContext): Promise<void>;
+  /** Ends what it keeps. Resolves when nothing of it is left; runs that still go on here fail. */
+  stop(): Promise<void>;
+  /** What an operator sees of it, now. */
+  health(): AgentHealth;
+}
+
+/** The state of an agent that keeps processes; the last three count from the gateway's start. */
+export interface AgentHealth {
+  processes: number;
+  turns: number;
+  /** Turns that wait for a free process. */
+  waiting: number;
+  /** Processes that were started. */
+  starts: number;
+  /** Processes that ended badly or could not be started. */
+  crashes: number;
+  /** Lines that belonged to no turn of their process, or were of no known form. */
+  dropped: number;
 }

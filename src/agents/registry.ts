@@ -1,6 +1,6 @@
 import { canonicalJson, sha256 } from "../kernel/digest.ts";
 import { WaybillError } from "../kernel/errors.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent, AgentHealth, AgentHost, OpenAgent } from "./agent.ts";
 import { didYouMean, invalid } from "./agent-options.ts";
 
 /** What is well formed as an agent's name. */
@@ -53,6 +53,32 @@ export function agentRegistry(agents: Readonly<Record<string, Agent>>): AgentReg
   };
 }
 
+/** The agents of a running gateway. */
+export interface OpenAgents {
+  readonly registry: AgentRegistry;
+  /** Of those that keep processes, by name. */
+  health(): Map<string, AgentHealth>;
+  /** Ends what agents keep between runs; resolves when nothing of it is left. */
+  stop(): Promise<void>;
+}
+
+/** Opens the agents that keep something between runs; from then on a run goes to what was opened. */
+export function openAgents(registry: AgentRegistry, host: Omit<AgentHost, "agent">): OpenAgents {
+  const opened = new Map<string, { agent: Agent; open: OpenAgent }>();
+  for (const name of registry.names) {
+    const agent = registry.get(name);
+    const open = agent.open?.({ ...host, agent: name, log: host.log.child({ agent: name }) });
+    if (open) opened.set(name, { agent: { ...agent, run: (ctx) => open.run(ctx) }, open });
+  }
+  return {
+    registry: { ...registry, get: (name) => opened.get(name)?.agent ?? registry.get(name) },
+    health: () => new Map([...opened].map(([name, { open }]) => [name, open.health()])),
+    async stop() {
+      await Promise.all([...opened.values()].map(({ open }) => open.stop()));
+    },
+  };
+}
+
 function checkEntry(name: string, agent: unknown): void {
   const field = `agents.${shown(name)}`;
   if (!agentName.test(name)) {
@@ -61,9 +87,12 @@ function checkEntry(name: string, agent: unknown): void {
   }
   const made = agent as Partial<Agent> | null | undefined;
   if (typeof made?.run === "function" && typeof made.kind === "string") return;
-  throw invalid(`${field}: this is no agent. Wrap it: agent.fn(...), agent.model(...) or agent.ai(...).`, {
-    field,
-  });
+  throw invalid(
+    `${field}: this is no agent. Wrap it: agent.fn(...), agent.model(...), agent.ai(...) or agent.process(...).`,
+    {
+      field,
+    },
+  );
 }
 
 function digestOf(name: string, agent: Agent): string {

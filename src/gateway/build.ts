@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { agentRegistry } from "../agents/registry.ts";
+import { agentRegistry, openAgents, type OpenAgents } from "../agents/registry.ts";
 import { web } from "../channels/web/web-channel.ts";
 import type { Database } from "../db/database.ts";
 import { defaultRetry, Outbox } from "../deliveries/outbox.ts";
@@ -46,6 +46,7 @@ export interface Parts {
   inbox: Inbox;
   channels: Channels;
   states: ChannelStates;
+  agents: OpenAgents;
   holds: HoldKeeper;
   feed: FeedHub;
   metrics: Metrics;
@@ -79,7 +80,8 @@ export async function buildParts(
   const db = await openDatabase(target, { clock, log, crash: options.crash ?? null, onLost: fatal });
   try {
     const key = clusterKey(options.key, dataDir);
-    return join({ config, options, db, key, clock, log, ids, agents });
+    const opened = openAgents(agents, { log, clock });
+    return join({ config, options, db, key, clock, log, ids, opened, agents: opened.registry });
   } catch (error) {
     await db.close();
     throw error;
@@ -95,6 +97,7 @@ interface Ground {
   log: NonNullable<GatewayOptions["log"]>;
   ids: NonNullable<GatewayOptions["ids"]>;
   agents: ReturnType<typeof agentRegistry>;
+  opened: OpenAgents;
 }
 
 function join(ground: Ground): Parts {
@@ -118,7 +121,11 @@ function join(ground: Ground): Parts {
   const ports = channelPorts({ tenant: defaultTenant, db, inbox: toInbox, clock, ids, log, holds });
   const channels = connectChannels([web(), ...(config.channels ?? [])], ports, states);
   const streams = memoryStreams({ clock });
-  const metrics = createMetrics({ liveRuns: () => executor.size, streams: () => streams.size() });
+  const metrics = createMetrics({
+    liveRuns: () => executor.size,
+    streams: () => streams.size(),
+    agents: () => ground.opened.health(),
+  });
   const services = runServices(ground, boot, channels, streams, feed, metrics, {
     wakeRuns: () => executor.wake(),
     wakeOps: () => outbox.wake(),
@@ -141,6 +148,7 @@ function join(ground: Ground): Parts {
     inbox,
     channels,
     states,
+    agents: ground.opened,
     holds,
     feed,
     metrics,

@@ -99,7 +99,7 @@ describe("a value of the wrong kind breaks a rule that is named", () => {
     expect(said({ agents: { "A b": assistant, bare: () => 1, other: 3 } })).toEqual([
       "agents.A b is no name for an agent: use a to z, 0 to 9, _ and -, at most 64, no - at the start.",
       "agents.bare is a bare function. Wrap it: agent.fn(...).",
-      "agents.other is no agent. Make it with agent.fn(...), agent.model(...) or agent.ai(...).",
+      "agents.other is no agent. Make it with agent.fn(...), agent.model(...), agent.ai(...) or agent.process(...).",
     ]);
   });
 

@@ -98,7 +98,7 @@ function agentProblem(value: unknown): string | null {
   if (typeof agent === "object" && typeof agent?.run === "function" && typeof agent.kind === "string")
     return null;
   if (typeof value === "function") return "is a bare function. Wrap it: agent.fn(...).";
-  return "is no agent. Make it with agent.fn(...), agent.model(...) or agent.ai(...).";
+  return "is no agent. Make it with agent.fn(...), agent.model(...), agent.ai(...) or agent.process(...).";
 }
 
 const channelShape = z.custom<unknown>((value) => channelProblem(value) === null, {

@@ -214,6 +214,7 @@ export class RunningGateway {
     const late = await executor.settle(graceMs);
     await Promise.allSettled(late.map((run) => this.#interrupt(parts, run)));
     await executor.settle(services.abortGraceMs * 2);
+    await parts.agents.stop();
     await outbox.stop(FLUSH_MS);
     this.#heartbeat?.stop();
     await this.#recovering;

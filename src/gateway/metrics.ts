@@ -1,3 +1,4 @@
+import type { AgentHealth } from "../agents/agent.ts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** The gateway's metrics, in a registry of their own so that two gateways in one process do not meet. */
@@ -13,6 +14,8 @@ export interface Metrics {
 export interface MetricSources {
   liveRuns(): number;
   streams(): { open: number; ended: number; bytes: number; readers: number };
+  /** Of agents that keep processes, by name. */
+  agents(): ReadonlyMap<string, AgentHealth>;
 }
 
 export function createMetrics(sources: MetricSources): Metrics {
@@ -32,6 +35,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("waybill_streams_open", "Streams that are being written.", () => sources.streams().open);
   gauge("waybill_stream_bytes", "Bytes of streams kept in memory.", () => sources.streams().bytes);
   gauge("waybill_stream_readers", "Connected readers of streams.", () => sources.streams().readers);
+  agentGauges(registry, sources.agents);
   gauge("waybill_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
   return {
     accepted: new Counter({
@@ -67,4 +71,28 @@ export function createMetrics(sources: MetricSources): Metrics {
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
   };
+}
+
+const agentFigures: readonly [name: string, help: string, field: keyof AgentHealth][] = [
+  ["waybill_agent_processes", "Processes that an agent keeps now.", "processes"],
+  ["waybill_agent_turns", "Turns that an agent's processes work on now.", "turns"],
+  ["waybill_agent_waiting", "Turns that wait for a free process.", "waiting"],
+  ["waybill_agent_starts", "Processes that were started since the gateway's start.", "starts"],
+  ["waybill_agent_crashes", "Processes that ended badly or could not be started.", "crashes"],
+  ["waybill_agent_lines_dropped", "Lines of processes that belonged to no turn of theirs.", "dropped"],
+];
+
+/** One gauge for each figure, with a line for each agent that keeps processes. */
+function agentGauges(registry: Registry, read: MetricSources["agents"]): void {
+  for (const [name, help, field] of agentFigures) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ["agent"],
+      registers: [registry],
+      collect() {
+        for (const [agent, health] of read()) this.set({ agent }, health[field]);
+      },
+    });
+  }
 }
