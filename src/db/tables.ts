@@ -279,6 +279,9 @@ export interface DeliveriesTable {
   created_at: number;
   settled_at: number | null;
   next_at: number | null;
+  schedule_id: string | null;
+  /** What was to be sent when it is held for want of an address: JSON `{ v: 1, ... }` of schedules/held.ts. */
+  held_json: string | null;
 }
 
 export interface OpsTable {
@@ -360,13 +363,22 @@ export interface StreamCountsTable {
 export interface SchedulesTable {
   tenant_id: string;
   id: string;
-  address: string | null;
+  source: string;
+  /** Of what the settings say, so that a change of them is seen. */
+  digest: string;
+  /** An address, part of one, or the name of a slot. */
+  target: string | null;
+  account: string | null;
   agent: string | null;
   cron: string | null;
-  time_zone: string | null;
+  time_zone: string;
   text: string;
+  asked_by: string | null;
+  trace_id: string | null;
   state: string;
   next_at: number | null;
   last_at: number | null;
+  last_run: string | null;
+  last_delivery: string | null;
   created_at: number;
 }

@@ -18,6 +18,8 @@ export interface DeliveryRecord {
   /** Why it is not delivered, in words for operators. */
   reason: string | null;
   message: string | null;
+  /** The schedule that made it. */
+  schedule: string | null;
   attempts: number;
   receipts: ReceiptRecord[];
   ops: OpRecord[];
@@ -136,6 +138,7 @@ function toDelivery(
     rejected: JSON.parse(row.rejected_json) as Rejected[],
     reason: row.reason,
     message: row.message_id,
+    schedule: row.schedule_id,
     attempts: row.attempts,
     receipts: receipts.map(({ part, platform_id, address, permalink, at }) => ({
       part,

@@ -161,11 +161,14 @@ export type WireDeliveryRule = "explicit" | "turn" | "last-active" | "latest-see
 
 export interface WireDelivery {
   id: string;
-  /** `final`, `notice`, `say`, `send` or `reply`. */
+  /** `final`, `notice`, `say`, `send`, `reply`, or `schedule` for what a schedule posts. */
   kind: string;
   run: string | null;
   turn: string | null;
   message: string | null;
+  /** The schedule that made it. */
+  schedule: string | null;
+  /** Empty while it is held for want of an address; `POST /v1/deliveries/{id}/retry` with `to` gives it one. */
   address: string;
   state: WireDeliveryState;
   /** The rule that chose its address. */
@@ -215,6 +218,100 @@ export interface WireStory {
   messages: WireMessage[];
   /** The story in sentences, in order. */
   text: string[];
+}
+
+/** `done`: a one-time schedule that has fired. `removed`: it stands in the settings no more. */
+export type WireScheduleState = "active" | "disabled" | "done" | "removed";
+
+/** Something that comes by the clock: a heartbeat, or a reminder. */
+export interface WireSchedule {
+  id: string;
+  /** `settings`: changed there only. `api`: made by an operator. `agent`: a reminder that a run asked for. */
+  source: "settings" | "api" | "agent";
+  state: WireScheduleState;
+  /** Null: it fires once. */
+  cron: string | null;
+  /** An IANA name, such as `Europe/Berlin`; the times of `cron` are those of its clocks. */
+  timeZone: string;
+  /** An address, or the slot that is asked when it fires: `last-active`, `latest-seen`. Null: none is named. */
+  to: string | null;
+  /** With a slot: whose slot, such as `slack:T1`. */
+  account: string | null;
+  /** The agent that is asked `text`. Null: `text` itself is posted. */
+  agent: string | null;
+  text: string;
+  /** The run that asked for it. */
+  askedBy: string | null;
+  /** Null: it does not fire any more, or not now. */
+  nextAt: string | null;
+  lastAt: string | null;
+  /** What it led to the last time: a run, or a delivery; both null if it has not fired. */
+  lastRun: string | null;
+  lastDelivery: string | null;
+  /** Why it would be held if it fired now; null: its destination is complete. */
+  incomplete: string | null;
+  createdAt: string;
+}
+
+/** The body of `POST /v1/schedules`: `cron` for each time, `at` or `inMs` for once. */
+export interface PostSchedule {
+  /** Of your choice, `a-z0-9_-`; left out: one is made. The same again with the same content: the same answer. */
+  id?: string;
+  cron?: string;
+  timeZone?: string;
+  /** ISO 8601. */
+  at?: string;
+  /** Milliseconds from now. */
+  inMs?: number;
+  to?: string;
+  account?: string;
+  agent?: string;
+  text: string;
+}
+
+/** The body of `PATCH /v1/schedules/{id}`. One from the settings takes `state` only. */
+export interface PatchSchedule {
+  state?: "active" | "disabled";
+  to?: string;
+  account?: string;
+  text?: string;
+}
+
+/** A place that an account remembers for sends that belong to no turn. */
+export interface WireSlot {
+  /** `slack:T1` */
+  account: string;
+  slot: "last-active" | "latest-seen";
+  address: string;
+  at: string;
+}
+
+/** Somebody who was turned away, once for each sender, place and reason. The id is what an allowlist takes. */
+export interface WireDenial {
+  address: string;
+  sender: string;
+  name: string | null;
+  reason: string;
+  times: number;
+  firstAt: string;
+  lastAt: string;
+}
+
+/** A send that the rules of addresses refused; nothing was posted. */
+export interface WireRefusal {
+  run: string;
+  /** The place among the run's events. */
+  seq: number;
+  agent: string;
+  /** The rule by which the refused place was a candidate. */
+  rule: WireDeliveryRule;
+  /** What was named, as it was given; it need not be an address. */
+  address: string;
+  /** The error's code: `cross_post_not_allowed`, `destination_not_allowed`, `invalid_address`. */
+  reason: string;
+  /** The address that would have been right. */
+  use: string | null;
+  at: string;
 }
 
 /** A channel of this node, and how it stands. */

@@ -42,6 +42,7 @@ export const core: Migration = {
       tenant_id text not null, address text not null, sender text not null, name text, reason text not null,
       times {int} not null, first_at {int} not null, last_at {int} not null,
       primary key (tenant_id, address, sender, reason)){clustered}`,
+    `create index denials_by_time on denials (tenant_id, last_at)`,
     `create table slots (
       tenant_id text not null, account text not null, slot text not null, address text not null, at {int} not null,
       primary key (tenant_id, account, slot)){clustered}`,
@@ -100,6 +101,7 @@ export const core: Migration = {
     `create table run_events (
       tenant_id text not null, run_id text not null, event_seq {int} not null, kind text not null, data_json text,
       at {int} not null, primary key (tenant_id, run_id, event_seq)){clustered}`,
+    `create index run_events_refused on run_events (tenant_id, at) where kind = 'send_refused'`,
     `create table agent_instances (
       tenant_id text not null, address text not null, path text not null, agent text not null, scope text not null,
       slot {int}, state text not null, agent_state text, asked_by text, updated_at {int} not null,
@@ -143,6 +145,7 @@ export const core: Migration = {
       tenant_id text not null, id text not null, kind text not null, run_id text, turn_id text, address text not null,
       state text not null, rule text not null, rejected_json text not null, reason text, message_id text,
       attempts {int} not null, created_at {int} not null, settled_at {int}, next_at {int},
+      schedule_id text, held_json text,
       primary key (tenant_id, id)){clustered}`,
     `create index deliveries_by_run on deliveries (tenant_id, run_id) where run_id is not null`,
     `create index deliveries_by_turn on deliveries (tenant_id, turn_id) where run_id is null`,
@@ -187,8 +190,9 @@ export const core: Migration = {
 
     // what comes by the clock
     `create table schedules (
-      tenant_id text not null, id text not null, address text, agent text, cron text, time_zone text, text text not null,
-      state text not null, next_at {int}, last_at {int}, created_at {int} not null,
+      tenant_id text not null, id text not null, source text not null, digest text not null, target text, account text,
+      agent text, cron text, time_zone text not null, text text not null, asked_by text, trace_id text,
+      state text not null, next_at {int}, last_at {int}, last_run text, last_delivery text, created_at {int} not null,
       primary key (tenant_id, id)){clustered}`,
     `create index schedules_due on schedules (tenant_id, next_at) where state = 'active'`,
   ],
