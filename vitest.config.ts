@@ -19,7 +19,8 @@ function project(
       exclude: ["node_modules/**", "dist/**", ...exclude],
       testTimeout,
       hookTimeout: testTimeout,
-      globalSetup,
+      globalSetup: ["test/support/build-writer.ts", ...globalSetup],
+      setupFiles: ["test/support/bundled-writer.ts"],
     },
   };
 }

@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
+import { bundleWriter } from "./support/bundle-writer.ts";
 import { binary, root } from "./support/paths.ts";
 
 const dist = path.join(root, "dist");
@@ -15,6 +16,9 @@ const tsc = spawnSync(process.execPath, [binary("typescript", "tsc"), "-p", "tsc
   stdio: "inherit",
 });
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+
+// In place of the modules of the same names, which nobody else loads.
+await bundleWriter(dist, "js", dist);
 
 let assets = 0;
 for (const file of globSync("src/**/*.*", { cwd: root })) {

@@ -36,9 +36,7 @@ export interface OpenOptions {
 /** Opens the store for a gateway. */
 export function openDatabase(target: DatabaseTarget, options: OpenOptions): Promise<Database> {
   if (target.dialect === "postgres") return openPostgres({ url: target.url, ...options });
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const commandsUrl = new URL(`./commands.${extension}`, import.meta.url).href;
-  return openSqlite({ file: target.url, commandsUrl, ...options });
+  return openSqlite({ file: target.url, ...options });
 }
 
 /** Opens the store for looking only: the command line without a server. */

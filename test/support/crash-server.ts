@@ -2,6 +2,7 @@
  * A gateway as a process of its own, which a test kills: it serves HTTP on a spare port of loopback, tells its parent
  * of every change, and with a plan kills itself at a named point. Started by crash-gateway.ts.
  */
+import "./bundled-writer.ts";
 import { appendFileSync } from "node:fs";
 import { agent } from "../../src/agents/agent-factory.ts";
 import { webhook } from "../../src/channels/webhook/index.ts";

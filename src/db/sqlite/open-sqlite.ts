@@ -12,12 +12,13 @@ import { migrations, outstanding, type AppliedMigration } from "../migrate.ts";
 import { compilerOf, type Statement } from "../statement.ts";
 import { Prepared } from "./run-command.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
+import { writerFiles } from "./writer-files.ts";
 import type { FromWriter, ToWriter, WriterData, WriterResult } from "./writer-thread.ts";
 
 export interface SqliteOptions {
   file: string;
-  /** The module whose export `commands` is the registry; the writer thread imports it. */
-  commandsUrl: string;
+  /** The module whose export `commands` is the registry; the writer thread imports it. Default: all commands. */
+  commandsUrl?: string;
   clock: Clock;
   log: Logger;
   crash?: CrashPlan | null;
@@ -157,13 +158,12 @@ function canCross(input: unknown): boolean {
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   makeFolder(options.file);
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const data: WriterData = {
     file: options.file,
-    commandsUrl: options.commandsUrl,
+    commandsUrl: options.commandsUrl ?? writerFiles.commands,
     crash: options.crash ?? null,
   };
-  const worker = new Worker(new URL(`./writer-thread.${extension}`, import.meta.url), { workerData: data });
+  const worker = new Worker(new URL(writerFiles.thread), { workerData: data });
   const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   // One promise, not a race of two: a writer that refuses says so and exits in the same moment, and its word must win.
   const first = await new Promise<FromWriter | null>((resolve) => {
