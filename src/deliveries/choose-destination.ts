@@ -5,11 +5,11 @@ import { WaybillError } from "../kernel/errors.ts";
 import type { DeliveryRule, Rejected } from "./sender.ts";
 
 /**
- * A rule that lets content of one place be posted in another. Patterns as in `address/pattern`. For content of a DM or
- * group, and wherever the audience may be wider, both ends must name one conversation each, without `*`.
+ * A rule that lets content of one place be posted in another. Patterns as in `address/pattern`. For content of anything
+ * but a channel, and wherever the audience may be wider, both ends must name one conversation each, without `*`.
  */
 export interface CrossPostRule {
-  /** Left out: from anywhere that is not a DM or group. */
+  /** Left out: from channels, where the audience does not grow. */
   from?: string;
   to: string;
 }
@@ -97,7 +97,8 @@ function permits(rule: CrossPostRule, from: Address, to: Address, strict: boolea
 function checkCrossPost(from: Address, to: Address, policy: DestinationPolicy): void {
   if (sameConversation(from, to)) return;
   const fromKind = policy.kindOf(from);
-  const strict = fromKind === "dm" || fromKind === "group" || isWider(policy.kindOf(to), fromKind);
+  // Only what was said in a channel is known to be for many; a place of unknown kind may be a direct message.
+  const strict = fromKind !== "channel" || isWider(policy.kindOf(to), fromKind);
   const rule = policy.crossPost.find((one) => permits(one, from, to, strict));
   if (rule) return;
   const use = formatAddress(from);

@@ -19,6 +19,10 @@ export interface DeliveryWish {
   /** The delivery whose post is finished in place by this one. */
   preview?: string | null;
   message?: string;
+  /** The schedule that it comes from. */
+  schedule?: string;
+  /** The delivery that was held for want of an address, and now has one. */
+  held?: string;
 }
 
 /** What every place needs to be named by, from its address and what is known of its kind. */
@@ -55,7 +59,7 @@ export function planDelivery(
   const pieces = texts.map((text) => ({ op: ids.next("op"), text }));
   return {
     tenant,
-    id: wish.preview ?? ids.next("dlv"),
+    id: wish.preview ?? wish.held ?? ids.next("dlv"),
     kind: wish.kind,
     run: wish.run,
     turn: wish.turn,
@@ -72,6 +76,8 @@ export function planDelivery(
     reason: refusal === true ? null : refusal,
     pieces,
     preview: wish.preview !== undefined && wish.preview !== null,
+    schedule: wish.schedule ?? null,
+    completes: wish.held !== undefined,
   };
 }
 

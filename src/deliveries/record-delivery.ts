@@ -5,7 +5,7 @@ import { postMessage, type Place } from "./post-message.ts";
 import { refreshDelivery } from "./refresh-delivery.ts";
 import type { DeliveryRule, Rejected } from "./sender.ts";
 
-export type DeliveryKind = "final" | "say" | "send" | "notice" | "reply";
+export type DeliveryKind = "final" | "say" | "send" | "notice" | "reply" | "schedule";
 
 export interface NewDelivery {
   tenant: string;
@@ -27,6 +27,10 @@ export interface NewDelivery {
   pieces: { op: string; text: string }[];
   /** A preview that is already on its way: its post is edited into the first piece. */
   preview: boolean;
+  /** The schedule that it comes from. */
+  schedule?: string | null;
+  /** It was held for want of an address: its row stands, and is filled in. */
+  completes?: boolean;
 }
 
 const insertDelivery = statement<{
@@ -41,6 +45,7 @@ const insertDelivery = statement<{
   rejected: string;
   reason: string | null;
   message: string | null;
+  schedule: string | null;
   at: number;
   settled: number | null;
 }>()((k, p) =>
@@ -56,6 +61,7 @@ const insertDelivery = statement<{
     rejected_json: p.rejected,
     reason: p.reason,
     message_id: p.message,
+    schedule_id: p.schedule,
     attempts: 0,
     created_at: p.at,
     settled_at: p.settled,
@@ -66,6 +72,30 @@ const completePreview = statement<{ tenant: string; id: string; message: string;
   k
     .updateTable("deliveries")
     .set({ message_id: p.message, kind: p.kind })
+    .where("tenant_id", "=", p.tenant)
+    .where("id", "=", p.id),
+);
+
+const completeHeld = statement<{
+  tenant: string;
+  id: string;
+  address: string;
+  state: string;
+  rule: string;
+  reason: string | null;
+  message: string;
+  settled: number | null;
+}>()((k, p) =>
+  k
+    .updateTable("deliveries")
+    .set({
+      address: p.address,
+      state: p.state,
+      rule: p.rule,
+      reason: p.reason,
+      message_id: p.message,
+      settled_at: p.settled,
+    })
     .where("tenant_id", "=", p.tenant)
     .where("id", "=", p.id),
 );
@@ -206,6 +236,7 @@ export function* recordPreview(
     rejected: "[]",
     reason: null,
     message: null,
+    schedule: null,
     at: now,
     settled: null,
   });
@@ -244,25 +275,7 @@ export function* recordDelivery(delivery: NewDelivery, now: number): Program<{ p
     },
     now,
   );
-  if (delivery.preview) {
-    yield* all(completePreview, { tenant, id, message: message.id, kind: delivery.kind });
-  } else {
-    yield* all(insertDelivery, {
-      tenant,
-      id,
-      kind: delivery.kind,
-      run: delivery.run,
-      turn: delivery.turn,
-      address: place.address,
-      state: mode === "posted" ? "delivered" : mode === "blocked" ? "blocked" : "pending",
-      rule: delivery.rule,
-      rejected: JSON.stringify(delivery.rejected),
-      reason: delivery.reason ?? null,
-      message: message.id,
-      at: now,
-      settled: mode === "outbox" ? null : now,
-    });
-  }
+  yield* recordRow(delivery, now);
   if (mode === "posted") {
     const receipt = {
       tenant,
@@ -279,6 +292,37 @@ export function* recordDelivery(delivery: NewDelivery, now: number): Program<{ p
   // A preview's delivery has a state already, from its own op; the answer reopens or blocks it.
   if (delivery.preview) yield* refreshDelivery(tenant, id, now);
   return posted;
+}
+
+function* recordRow(delivery: NewDelivery, now: number): Program<void> {
+  const { tenant, id, place, message, mode } = delivery;
+  if (delivery.preview) {
+    yield* all(completePreview, { tenant, id, message: message.id, kind: delivery.kind });
+    return;
+  }
+  const row = {
+    tenant,
+    id,
+    address: place.address,
+    state: mode === "posted" ? "delivered" : mode === "blocked" ? "blocked" : "pending",
+    rule: delivery.rule,
+    reason: delivery.reason ?? null,
+    message: message.id,
+    settled: mode === "outbox" ? null : now,
+  };
+  if (delivery.completes === true) {
+    yield* all(completeHeld, row);
+    return;
+  }
+  yield* all(insertDelivery, {
+    ...row,
+    kind: delivery.kind,
+    run: delivery.run,
+    turn: delivery.turn,
+    rejected: JSON.stringify(delivery.rejected),
+    schedule: delivery.schedule ?? null,
+    at: now,
+  });
 }
 
 function* recordPieces(delivery: NewDelivery, mode: "outbox" | "blocked", now: number): Program<void> {

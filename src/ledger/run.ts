@@ -33,6 +33,8 @@ export interface RunInput {
   message: string | null;
   /** How wide the conversation is: `dm | group | channel | unknown`. */
   kind: string;
+  /** Asked by the clock: the schedule, and the rule by which it found its destination. */
+  schedule?: { id: string; rule: string };
   /** Asked before, by a run that had begun: the memory of its place has the question. */
   again?: true;
 }

@@ -51,7 +51,8 @@ function finishInput(
     delivery,
     removePreview: live.preview === null ? null : { delivery: live.preview, op: s.ids.next("op"), place },
     scope: run.scope,
-    questions: questionsOf(live),
+    // A heartbeat that found nothing to say is no part of the talk; a memory full of them would have forgotten it.
+    questions: input.schedule && delivery === null ? [] : questionsOf(live),
     answer: isAnswer ? ownMemory(live, delivery.message.id, live.text) : null,
     tokenSubjects: capsFor(s.caps, place, input.sender.id, run.agent).map((cap) => cap.subject),
   };

@@ -23,7 +23,7 @@ export interface TestMessage {
 
 export interface TestDelivery {
   id: string;
-  kind: "final" | "say" | "send" | "notice" | "reply";
+  kind: "final" | "say" | "send" | "notice" | "reply" | "schedule";
   run: string | null;
   turn: string | null;
   address: string;

@@ -3,7 +3,7 @@ import { postMessage, type Place } from "../deliveries/post-message.ts";
 import { recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
 import { interruptRun, type AskedAbort } from "../ledger/ask-abort.ts";
 import { enterLane, headOfLane, lockRun } from "../ledger/lanes.ts";
-import { recordRun, recordTurn, type NewRun } from "../ledger/record-run.ts";
+import { recordRun, recordTurn, type NewRun, type TurnKind } from "../ledger/record-run.ts";
 import { countUse, type DailyCap } from "./daily-caps.ts";
 import { amendAnswer, once, type IdempotencyKey } from "./idempotency.ts";
 import type { Accepted } from "./incoming.ts";
@@ -15,7 +15,9 @@ export interface AcceptInput {
   tenant: string;
   key: IdempotencyKey | null;
   place: Place;
-  /** Null when an answer is wished anew: the person's message stands already. */
+  /** What kind of turn it is, where it is not a message, and what caused it. */
+  turn?: { kind: TurnKind; causedBy: string };
+  /** Null when no person says anything: an answer is wished anew, or the clock asks. */
   message: { id: string; platformId: string; text: string; parts: string } | null;
   sender: { id: string; name: string | null; principal: string | null };
   run: Omit<NewRun, "ready" | "laneSeq">;
@@ -92,13 +94,13 @@ function* recordWhatWasSaid(input: AcceptInput, laneSeq: number, env: CommandEnv
     {
       tenant,
       id: run.turn,
-      kind: "message",
+      kind: input.turn?.kind ?? "message",
       address: place.address,
       lane: run.lane,
       laneSeq,
       message: message?.id ?? run.input.message,
       sender,
-      causedBy: run.causedBy,
+      causedBy: input.turn?.causedBy ?? run.causedBy,
     },
     env.now,
   );

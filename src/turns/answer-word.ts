@@ -12,6 +12,7 @@ import { once, type IdempotencyKey } from "./idempotency.ts";
 import type { Accepted } from "./incoming.ts";
 import { forget } from "./memory.ts";
 import type { ReservedWord } from "./reserved-words.ts";
+import { noteSeen } from "./slots.ts";
 
 export interface AnswerWordInput {
   tenant: string;
@@ -27,6 +28,8 @@ export interface AnswerWordInput {
   locale: Locale;
   /** What the person is told of files that were left out. */
   notices: readonly NewDelivery[];
+  /** True where the operator switched the slots on. */
+  slots: boolean;
   /** Where and how the reply goes; its text is made here, from the ledger. */
   reply: NewDelivery;
 }
@@ -58,6 +61,7 @@ export const answerWord = command("turns.answer-word", function* (input: AnswerW
   // Before anything is posted: `stop` locks runs, and runs are locked before conversations.
   const { text, aborts } = yield* doWord(input, env);
   yield* recordWord(input, laneSeq, env);
+  if (input.slots) yield* noteSeen(tenant, place, env.now);
   for (const notice of input.notices) yield* recordDelivery(notice, env.now);
   yield* recordDelivery(withText(input.reply, text), env.now);
   env.reach("accept:before-commit");

@@ -137,6 +137,7 @@ async function acceptWord(o: InboxOptions, incoming: IncomingMessage, word: Rese
     scope: scopeOf(o.memory, incoming.place.address),
     locale: o.locale,
     notices: leftOutNotices(o, turn, incoming),
+    slots: o.slots,
     reply: replyPlan(o, turn, incoming.place, ""),
   });
 }

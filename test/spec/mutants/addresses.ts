@@ -48,8 +48,8 @@ export const addressesMutants: readonly Mutant[] = [
     name: "dm-may-go-anywhere-wider",
     ids: ["ADDR-7"],
     file: "src/deliveries/choose-destination.ts",
-    find: 'const strict = fromKind === "dm" ||',
-    replace: 'const strict = false && fromKind === "dm" &&',
+    find: 'const strict = fromKind !== "channel" ||',
+    replace: 'const strict = false && fromKind !== "channel" &&',
     scenario: { file: "test/spec/cross-post.scenario.test.ts", name: "ADDR-7: content reaches" },
   },
   {
