@@ -153,6 +153,16 @@ export interface RunContext {
    * on this run answers it too. What is not taken is answered by a run of its own, afterwards.
    */
   takeSteering(): Promise<readonly { id: string; text: string; parts: readonly MessagePart[] }[]>;
+  /**
+   * A bearer token for the gateway's tools (`/mcp` and `POST /v1/sends`), and adds this run to what it may act for.
+   * `holder` names who will hold it, and is a holder's own name for good: one pooled process (`process:assistant:<boot>:3`),
+   * one session of an agent. The same holder gets the same token as long as this gateway runs, so it may stand in the
+   * environment of a process. `agentTurn` is the agent's own id of this turn, by which its tool calls may say which turn
+   * they belong to; called again with it, it is recorded later. `url` is where the gateway serves (`http://127.0.0.1:8787`),
+   * null if it does not say.
+   * @throws WaybillError `run_lost`, `invalid_request`
+   */
+  grant(holder: string, agentTurn?: string): Promise<{ token: string; url: string | null }>;
 }
 
 export interface AgentInput {

@@ -14,6 +14,7 @@ import { systemRandom } from "../kernel/random.ts";
 import { askAbort, stopPlace, type AskedAbort } from "../ledger/ask-abort.ts";
 import { isTerminal, type RunState } from "../ledger/run.ts";
 import { Executor } from "../runs/executor.ts";
+import { grantTokens } from "../runs/grant-tokens.ts";
 import { retryRun } from "../runs/retry-run.ts";
 import { sendOutside } from "../runs/send-outside.ts";
 import type { RunServices } from "../runs/services.ts";
@@ -189,6 +190,8 @@ function runServices(
     followUp: config.followUp ?? "queue",
     caps: config.limits?.daily ?? {},
     echo: (address, turn) => `${address};turn=${turn};sig=${hmac(key, `echo\n${address}\n${turn}`)}`,
+    grants: grantTokens(ids),
+    url: options.url ?? null,
     hear: {
       posted: (address) => feed.publish({ kind: "posted", address }),
       runChanged(run, address, state: RunState) {

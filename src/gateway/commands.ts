@@ -5,6 +5,7 @@ import { retryDelivery } from "../deliveries/retry-delivery.ts";
 import { settleOp } from "../deliveries/settle-op.ts";
 import { askAbort, stopPlace } from "../ledger/ask-abort.ts";
 import { claimRuns } from "../ledger/claim-runs.ts";
+import { grantRun } from "../ledger/grants.ts";
 import { dropHold, takeHold } from "../ledger/holds.ts";
 import { leaveNode, registerNode, renewLease } from "../ledger/nodes.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
@@ -30,6 +31,7 @@ export const commands = registryOf([
   claimRuns,
   dropHold,
   finishRun,
+  grantRun,
   leaveNode,
   noteDenial,
   noteEvent,

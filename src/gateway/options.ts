@@ -15,6 +15,8 @@ export interface GatewayOptions {
   token?: string;
   /** False if the server that mounts `fetch` can be reached from other machines. Default true. */
   loopback?: boolean;
+  /** Where agents' processes on this machine reach the gateway: `http://127.0.0.1:8787`. Left out: tools get no address. */
+  url?: string;
   /** Host names that requests may carry besides loopback ones. */
   hosts?: readonly string[];
   /** Origins of web pages that may call, besides the server's own. */

@@ -25,11 +25,11 @@ export async function serveGateway(
   options: Pick<GatewayOptions, "log" | "onFatal" | "crash"> = {},
 ): Promise<ServedGateway> {
   refuseOpenDoor(settings);
-  const gateway = createGateway(config, { ...gatewayOptions(settings), ...options });
-  const server = await serve((request, env) => gateway.fetch(request, env), {
-    host: settings.host,
-    port: settings.port,
-  });
+  const at = { host: settings.host, port: settings.port };
+  // The gateway tells agents where it serves, which is known when the port is taken; until then nothing is asked of it.
+  const server = await serve((request, env) => gateway.fetch(request, env), at);
+  const url = localUrl(settings.host, server.port);
+  const gateway = createGateway(config, { ...gatewayOptions(settings), url, ...options });
   try {
     await gateway.start();
   } catch (error) {
@@ -46,4 +46,10 @@ export async function serveGateway(
       await server.close();
     },
   };
+}
+
+/** Where processes of this machine reach a server: one that listens everywhere is reached at loopback too. */
+function localUrl(host: string, port: number): string {
+  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }

@@ -11,6 +11,7 @@ import { readPlaceFact } from "../ledger/place-runs.ts";
 import { capsFor } from "../turns/daily-caps.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { absorbTurns } from "./absorb-turns.ts";
+import { grantTools } from "./grant-tools.ts";
 import { toFact, type Known } from "./known.ts";
 import { storable, type LiveRun } from "./live-run.ts";
 import { mergeChunks } from "./merge-chunks.ts";
@@ -64,6 +65,7 @@ export function runContext(s: RunServices, live: LiveRun, known: Known): RunCont
     },
     use: (usage) => live.use(usage, run.limits),
     takeSteering: () => guarded(takeSteering(s, live)),
+    grant: (holder, agentTurn) => guarded(grantTools(s, live, holder, agentTurn)),
   };
 }
 

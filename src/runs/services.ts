@@ -11,6 +11,7 @@ import type { RunLimits, RunState } from "../ledger/run.ts";
 import type { StreamStore } from "../streams/stream.ts";
 import type { DailyCaps } from "../turns/daily-caps.ts";
 import type { Locale } from "../texts/render.ts";
+import type { GrantTokens } from "./grant-tokens.ts";
 
 /** What running agents needs; the gateway makes it once. */
 export interface RunServices {
@@ -43,6 +44,10 @@ export interface RunServices {
   caps: DailyCaps;
   /** Signs an address for a turn, for agents that hand it back. */
   echo(address: string, turn: string): string;
+  /** The tokens of this process for tools, by holder. */
+  grants: GrantTokens;
+  /** Where this gateway serves; null if it does not say. */
+  url: string | null;
   /** Told after commits; nothing depends on them being heard. */
   hear: {
     posted(address: string): void;

@@ -1,0 +1,210 @@
+import { sql } from "kysely";
+import { all, command } from "../db/command.ts";
+import type { Database } from "../db/database.ts";
+import { statement } from "../db/statement.ts";
+import { hold } from "./end-run.ts";
+import type { Fence, RunState } from "./run.ts";
+
+/**
+ * A grant is what the holder of a token may act for: a set of runs, to which each run adds itself. The token itself is
+ * nowhere: only its hash is stored, and any node finds the grant by it. A grant holds until it expires, and while one of
+ * its runs is live; what it was given stays in it, since what it once acted for decides what has to be said in a call
+ * (decision 0012).
+ */
+const putGrant = statement<{
+  tenant: string;
+  id: string;
+  hash: string;
+  holder: string;
+  expires: number;
+  now: number;
+}>()((k, p) =>
+  k
+    .insertInto("grants")
+    .values({
+      tenant_id: p.tenant,
+      id: p.id,
+      token_hash: p.hash,
+      made_for: p.holder,
+      expires_at: p.expires,
+      created_at: p.now,
+    })
+    .onConflict((c) => c.columns(["tenant_id", "id"]).doUpdateSet({ expires_at: p.expires })),
+);
+
+const putRun = statement<{
+  tenant: string;
+  grant: string;
+  run: string;
+  agentTurn: string | null;
+  now: number;
+}>()((k, p) =>
+  k
+    .insertInto("grant_runs")
+    .values({
+      tenant_id: p.tenant,
+      grant_id: p.grant,
+      run_id: p.run,
+      agent_turn: p.agentTurn,
+      added_at: p.now,
+    })
+    .onConflict((c) =>
+      c
+        .columns(["tenant_id", "grant_id", "run_id"])
+        .doUpdateSet({
+          agent_turn: sql<string | null>`coalesce(excluded.agent_turn, grant_runs.agent_turn)`,
+        }),
+    ),
+);
+
+export interface GrantRunInput {
+  fence: Fence;
+  grant: string;
+  /** Of the token, SHA-256, base64url. */
+  hash: string;
+  holder: string;
+  /** Milliseconds from now. */
+  lifeMs: number;
+  /** The agent's own id of the turn, as we recorded it. */
+  agentTurn: string | null;
+}
+
+/** A live run adds itself to a grant, which is made if there is none. @throws WaybillError `run_lost` */
+export const grantRun = command("ledger.grant-run", function* (input: GrantRunInput, env) {
+  const { fence, grant, hash, holder, agentTurn } = input;
+  const { tenant } = fence;
+  yield* hold(fence);
+  yield* all(putGrant, { tenant, id: grant, hash, holder, expires: env.now + input.lifeMs, now: env.now });
+  yield* all(putRun, { tenant, grant, run: fence.run, agentTurn, now: env.now });
+});
+
+const grantByHash = statement<{ tenant: string; hash: string }>()((k, p) =>
+  k
+    .selectFrom("grants")
+    .select(["id", "made_for", "expires_at"])
+    .where("tenant_id", "=", p.tenant)
+    .where("token_hash", "=", p.hash),
+);
+
+/** Joined from the grant's side, so that it reads as many runs as the grant had, not as many as there are. */
+const runsOfGrant = statement<{ tenant: string; grant: string; since: number }>()((k, p) =>
+  k
+    .selectFrom("grant_runs as g")
+    .innerJoin("runs as r", (j) => j.onRef("r.tenant_id", "=", "g.tenant_id").onRef("r.id", "=", "g.run_id"))
+    .select([
+      "r.id",
+      "r.turn_id",
+      "r.agent",
+      "r.reply_to",
+      "r.state",
+      "r.fence",
+      "r.finished_at",
+      "r.scope",
+      "r.input_json",
+      "g.agent_turn",
+    ])
+    .where("g.tenant_id", "=", p.tenant)
+    .where("g.grant_id", "=", p.grant)
+    .where((e) => e.or([e("r.finished_at", "is", null), e("r.finished_at", ">=", p.since)])),
+);
+
+/** Two are enough to know that there are several. */
+const placesOfGrant = statement<{ tenant: string; grant: string }>()((k, p) =>
+  k
+    .selectFrom("grant_runs as g")
+    .innerJoin("runs as r", (j) => j.onRef("r.tenant_id", "=", "g.tenant_id").onRef("r.id", "=", "g.run_id"))
+    .select("r.reply_to")
+    .distinct()
+    .where("g.tenant_id", "=", p.tenant)
+    .where("g.grant_id", "=", p.grant)
+    .limit(2),
+);
+
+const memberByTurn = statement<{ tenant: string; grant: string; turn: string }>()((k, p) =>
+  k
+    .selectFrom("grant_runs as g")
+    .innerJoin("runs as r", (j) => j.onRef("r.tenant_id", "=", "g.tenant_id").onRef("r.id", "=", "g.run_id"))
+    .select(["r.id", "r.reply_to"])
+    .where("g.tenant_id", "=", p.tenant)
+    .where("g.grant_id", "=", p.grant)
+    .where("r.turn_id", "=", p.turn),
+);
+
+/** A run that a grant may act for now: it is live, or ended within the grace time. */
+export interface GrantedRun {
+  id: string;
+  turn: string;
+  agent: string;
+  /** Where its answer is due. */
+  replyTo: string;
+  state: RunState;
+  fence: number;
+  /** Milliseconds since 1970; null: it is live. */
+  finishedAt: number | null;
+  /** The memory scope. */
+  scope: string;
+  /** How wide the conversation of its turn is. */
+  kind: string;
+  /** The agent's own id of the turn, as we recorded it. */
+  agentTurn: string | null;
+}
+
+/** A grant as a call finds it. */
+export interface Grant {
+  id: string;
+  holder: string;
+  expired: boolean;
+  /** Live ones, and those that ended within the grace time. */
+  runs: GrantedRun[];
+  /** True if all runs that it ever had are due at one and the same address. */
+  onePlace: boolean;
+}
+
+/**
+ * Finds the grant of a token by its hash, with what it may act for.
+ * @param now milliseconds since 1970; `graceMs` is how long a run that ended may still be acted for
+ * @returns null if there is no such grant
+ */
+export async function readGrant(
+  db: Database,
+  tenant: string,
+  hash: string,
+  { now, graceMs }: { now: number; graceMs: number },
+): Promise<Grant | null> {
+  const [row] = await db.read(grantByHash, { tenant, hash });
+  if (!row) return null;
+  const [runs, places] = await Promise.all([
+    db.read(runsOfGrant, { tenant, grant: row.id, since: now - graceMs }),
+    db.read(placesOfGrant, { tenant, grant: row.id }),
+  ]);
+  const live = runs.some((run) => run.finished_at === null);
+  return {
+    id: row.id,
+    holder: row.made_for,
+    expired: row.expires_at <= now && !live,
+    runs: runs.map((run) => ({
+      id: run.id,
+      turn: run.turn_id,
+      agent: run.agent,
+      replyTo: run.reply_to,
+      state: run.state as RunState,
+      fence: run.fence,
+      finishedAt: run.finished_at,
+      scope: run.scope,
+      kind: (JSON.parse(run.input_json) as { kind?: string }).kind ?? "unknown",
+      agentTurn: run.agent_turn,
+    })),
+    onePlace: places.length <= 1,
+  };
+}
+
+/** A run that this grant had at any time, by its turn: to tell one that has ended from one that was never granted. */
+export async function readMember(
+  db: Database,
+  tenant: string,
+  grant: string,
+  turn: string,
+): Promise<{ run: string; replyTo: string } | null> {
+  const [row] = await db.read(memberByTurn, { tenant, grant, turn });
+  return row ? { run: row.id, replyTo: row.reply_to } : null;
+}
