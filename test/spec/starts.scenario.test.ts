@@ -48,18 +48,16 @@ eachStore((store) => {
     const fresh = await store.fresh();
     const echo = agent.fn(async (ctx) => ctx.text);
     const broken = recordingChannel({ kind: "chat" });
-    const connect = broken.connect;
     const failing = {
       ...broken,
-      connect: (ports: Parameters<typeof connect>[0]) => ({
-        ...connect(ports),
-        start: () => Promise.reject(new Error("the platform is down")),
-      }),
+      connect: () => {
+        throw new Error("the library is not installed");
+      },
     };
     try {
       const options = { databaseUrl: fresh.databaseUrl };
       await expect(testGateway({ agents: { echo }, channels: [failing] }, options)).rejects.toThrow(
-        "platform is down",
+        "not installed",
       );
       const t = await testGateway({ agents: { echo } }, options);
       expect((await t.say("hi")).text).toBe("hi");
@@ -67,6 +65,27 @@ eachStore((store) => {
     } finally {
       await fresh.dispose();
     }
+  });
+
+  scenario(["OPER-1"], "a channel that its platform refuses is off, and the others go on", async () => {
+    const refused = recordingChannel({ kind: "chat" });
+    const { connect } = refused;
+    const off = {
+      ...refused,
+      connect: (ports: Parameters<typeof connect>[0]) => ({
+        ...connect(ports),
+        start: () => Promise.reject(new Error("the token is not valid")),
+      }),
+    };
+    const echo = agent.fn(async (ctx) => ctx.text);
+    await using t = await gatewayOn(store, { agents: { echo }, channels: [off] });
+    expect((await t.say("hi")).text).toBe("hi");
+    const answer = await t.fetch("/v1/channels");
+    const { items } = (await answer.json()) as { items: { kind: string; state: string }[] };
+    expect(items.map(({ kind, state }) => [kind, state])).toEqual([
+      ["web", "on"],
+      ["chat", "off"],
+    ]);
   });
 
   scenario(["LEDG-16"], "with as many runs at once as may be, others wait and none is lost", async () => {

@@ -12,7 +12,7 @@ import { migrations, outstanding, type AppliedMigration } from "../migrate.ts";
 import { compilerOf, type Statement } from "../statement.ts";
 import { Prepared } from "./run-command.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
-import { writerFiles } from "./writer-files.ts";
+import { plainThread, writerFiles } from "./writer-files.ts";
 import type { FromWriter, ToWriter, WriterData, WriterResult } from "./writer-thread.ts";
 
 export interface SqliteOptions {
@@ -163,7 +163,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     commandsUrl: options.commandsUrl ?? writerFiles.commands,
     crash: options.crash ?? null,
   };
-  const worker = new Worker(new URL(writerFiles.thread), { workerData: data });
+  const worker = new Worker(new URL(options.commandsUrl === undefined ? writerFiles.thread : plainThread), {
+    workerData: data,
+  });
   const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   // One promise, not a race of two: a writer that refuses says so and exits in the same moment, and its word must win.
   const first = await new Promise<FromWriter | null>((resolve) => {
