@@ -12,7 +12,9 @@ test("error codes, each with its HTTP status and exit code", () => {
   const lines = Object.entries(errorCodes).map(([code, { status, exit }]) => `${code} ${status} ${exit}`);
   expect(lines.toSorted()).toEqual([
     "agent_bad_output 500 1",
+    "agent_crashed 500 1",
     "agent_failed 500 1",
+    "agent_not_started 500 1",
     "agent_output_too_large 500 1",
     "body_too_large 413 2",
     "config_invalid 500 5",

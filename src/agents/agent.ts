@@ -200,6 +200,8 @@ export interface Agent {
 export interface AgentHost {
   /** The agent's name in that gateway. */
   readonly agent: string;
+  /** The id of this life of that gateway. */
+  readonly boot: string;
   readonly log: Logger;
   readonly clock: Clock;
 }

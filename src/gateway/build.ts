@@ -81,8 +81,9 @@ export async function buildParts(
   const db = await openDatabase(target, { clock, log, crash: options.crash ?? null, onLost: fatal });
   try {
     const key = clusterKey(options.key, dataDir);
-    const opened = openAgents(agents, { log, clock });
-    return join({ config, options, db, key, clock, log, ids, opened, agents: opened.registry });
+    const boot = ids.next("boot");
+    const opened = openAgents(agents, { boot, log, clock });
+    return join({ config, options, boot, db, key, clock, log, ids, opened, agents: opened.registry });
   } catch (error) {
     await db.close();
     throw error;
@@ -92,6 +93,7 @@ export async function buildParts(
 interface Ground {
   config: WaybillConfig;
   options: GatewayOptions;
+  boot: string;
   db: Database;
   key: Uint8Array;
   clock: NonNullable<GatewayOptions["clock"]>;
@@ -102,8 +104,7 @@ interface Ground {
 }
 
 function join(ground: Ground): Parts {
-  const { config, options, db, clock, log, ids } = ground;
-  const boot = ids.next("boot");
+  const { config, options, boot, db, clock, log, ids } = ground;
   const closing = { now: false };
   const feed = new FeedHub(db);
   // Channels and inbox need each other: a channel hands over to the inbox, which asks the channels who may speak.

@@ -39,6 +39,8 @@ export const errorCodes = {
   run_not_retryable: { status: 409, exit: 1 },
   delivery_not_retryable: { status: 409, exit: 1 },
   agent_failed: { status: 500, exit: 1 },
+  agent_not_started: { status: 500, exit: 1 },
+  agent_crashed: { status: 500, exit: 1 },
   agent_bad_output: { status: 500, exit: 1 },
   agent_output_too_large: { status: 500, exit: 1 },
   token_limit: { status: 429, exit: 1 },
