@@ -63,10 +63,12 @@ test("error codes, each with its HTTP status and exit code", () => {
     "stream_fenced 409 1",
     "token_limit 429 1",
     "token_required 500 5",
+    "too_many_reminders 429 1",
     "unauthorized 401 4",
     "unknown_agent 404 3",
     "unknown_delivery 404 3",
     "unknown_run 404 3",
+    "unknown_schedule 404 3",
     "unknown_stream 404 3",
     "unsupported_media_type 415 2",
   ]);

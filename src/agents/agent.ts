@@ -154,6 +154,12 @@ export interface RunContext {
    */
   takeSteering(): Promise<readonly { id: string; text: string; parts: readonly MessagePart[] }[]>;
   /**
+   * Has something said later: here, or at a place that `send` might reach. It is a schedule that operators see, and it
+   * comes once, also after a restart.
+   * @throws WaybillError `invalid_request`, `too_many_reminders`, and as `send` does for `to`
+   */
+  remind(reminder: Reminder): Promise<{ schedule: string }>;
+  /**
    * A bearer token for the gateway's tools (`/mcp` and `POST /v1/sends`), and adds this run to what it may act for.
    * `holder` names who will hold it, and is a holder's own name for good: one pooled process (`process:assistant:<boot>:3`),
    * one session of an agent. The same holder gets the same token as long as this gateway runs, so it may stand in the
@@ -163,6 +169,19 @@ export interface RunContext {
    * @throws WaybillError `run_lost`, `invalid_request`
    */
   grant(holder: string, agentTurn?: string): Promise<{ token: string; url: string | null }>;
+}
+
+/** Something to be said later. Give `at` or `in`. */
+export interface Reminder {
+  text: string;
+  /** When: a time, or its text in ISO 8601 with a zone (`2026-01-31T09:30:00Z`). */
+  at?: Date | string;
+  /** Milliseconds from now. */
+  in?: number;
+  /** Left out: here. */
+  to?: string;
+  /** The agent that is asked `text` then; left out: `text` itself is posted. */
+  agent?: string;
 }
 
 export interface AgentInput {

@@ -17,6 +17,8 @@ export interface Client {
   /** @throws WaybillError with the code that the gateway answered, `no_server`, `internal` */
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
+  patch<T>(path: string, body: unknown): Promise<T>;
+  delete<T>(path: string): Promise<T>;
   /** Server-sent events, after one of our own (`open`), until the server or the signal ends it. */
   events(path: string, signal: AbortSignal): AsyncGenerator<EventSourceMessage, void, undefined>;
   close(): Promise<void>;
@@ -127,17 +129,17 @@ function makeClient(
     if (!response.ok) throw await problemOf(response);
     return response;
   };
+  const put = async <T>(method: string, path: string, body: unknown): Promise<T> => {
+    const headers = { "content-type": "application/json" };
+    const response = await ask(path, { method, headers, body: JSON.stringify(body) });
+    return (await response.json()) as T;
+  };
   return {
     url,
     get: async <T>(path: string) => (await (await ask(path, {})).json()) as T,
-    post: async <T>(path: string, body: unknown = {}) => {
-      const response = await ask(path, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      return (await response.json()) as T;
-    },
+    post: <T>(path: string, body: unknown = {}) => put<T>("POST", path, body),
+    patch: <T>(path: string, body: unknown) => put<T>("PATCH", path, body),
+    delete: async <T>(path: string) => (await (await ask(path, { method: "DELETE" })).json()) as T,
     events: (path, signal) => readEvents(ask(path, { headers: { accept: "text/event-stream" }, signal })),
     close,
   };

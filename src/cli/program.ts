@@ -3,10 +3,13 @@ import { version } from "../gateway/version.ts";
 import { addChat } from "./commands/chat.ts";
 import { addConfig } from "./commands/config-check.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
+import { addDenials } from "./commands/denials.ts";
 import { addDev } from "./commands/dev.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addInit } from "./commands/init.ts";
 import { addRuns } from "./commands/runs.ts";
+import { addSchedules } from "./commands/schedules.ts";
+import { addSlots } from "./commands/slots.ts";
 import { addStart } from "./commands/start.ts";
 import { addWhy } from "./commands/why.ts";
 
@@ -26,6 +29,9 @@ export function buildProgram(): Command {
   addConfig(program);
   addRuns(program);
   addDeliveries(program);
+  addDenials(program);
+  addSchedules(program);
+  addSlots(program);
   addWhy(program);
   return program;
 }

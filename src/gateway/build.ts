@@ -3,7 +3,6 @@ import { agentRegistry, openAgents, type OpenAgents } from "../agents/registry.t
 import { web } from "../channels/web/web-channel.ts";
 import type { Database } from "../db/database.ts";
 import { defaultRetry, Outbox } from "../deliveries/outbox.ts";
-import { retryDelivery } from "../deliveries/retry-delivery.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { killAt, noCrash } from "../kernel/crash-points.ts";
 import { hmac } from "../kernel/digest.ts";
@@ -16,7 +15,7 @@ import { isTerminal, type RunState } from "../ledger/run.ts";
 import { Executor } from "../runs/executor.ts";
 import { grantTokens } from "../runs/grant-tokens.ts";
 import { retryRun } from "../runs/retry-run.ts";
-import { sendOutside } from "../runs/send-outside.ts";
+import type { sendOutside } from "../runs/send-outside.ts";
 import type { RunServices } from "../runs/services.ts";
 import { memoryStreams } from "../streams/memory/memory-streams.ts";
 import { createInbox, type InboxOptions } from "../turns/inbox.ts";
@@ -29,6 +28,7 @@ import { connectChannels, type Channels } from "./connect-channels.ts";
 import { FeedHub } from "./feed.ts";
 import { HoldKeeper } from "./hold-keeper.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { openSchedules, type ScheduleParts } from "./schedule-services.ts";
 import { databaseTarget, openDatabase } from "./open-database.ts";
 import type { GatewayOptions } from "./options.ts";
 import type { WaybillConfig } from "./settings.ts";
@@ -44,6 +44,8 @@ export interface Parts {
   services: RunServices;
   executor: Executor;
   outbox: Outbox;
+  scheduler: ScheduleParts["scheduler"];
+  schedules: ScheduleParts["schedules"];
   inbox: Inbox;
   channels: Channels;
   states: ChannelStates;
@@ -57,7 +59,8 @@ export interface Parts {
     cancelRun(run: string, reason: string): Promise<AskedAbort>;
     stopPlace(address: string): Promise<string[]>;
     retryRun(run: string): ReturnType<Inbox["accept"]>;
-    retryDelivery(delivery: string): Promise<{ state: string }>;
+    retryDelivery(delivery: string, to?: string): Promise<{ state: string }>;
+    clearSlot: ScheduleParts["control"]["clearSlot"];
     send: (request: Parameters<typeof sendOutside>[1]) => ReturnType<typeof sendOutside>;
   };
 }
@@ -131,12 +134,15 @@ function join(ground: Ground): Parts {
   const services = runServices(ground, boot, channels, streams, feed, metrics, {
     wakeRuns: () => executor.wake(),
     wakeOps: () => outbox.wake(),
+    wakeSchedules: () => scheduler.wake(),
   });
   const executor = new Executor(services, config.limits?.concurrency ?? 1_000);
   executor.onWaited((ms) => metrics.runWait.observe(ms / 1_000));
   const outbox = createOutbox(ground, services, feed, metrics);
   const giveSignals = (aborts: readonly AskedAbort[]): void => signalAborts(db, executor, services, aborts);
-  inbox = createInbox(inboxOptions(ground, services, channels, metrics, executor, closing, giveSignals));
+  const forInbox = inboxOptions(ground, services, channels, metrics, executor, closing, giveSignals);
+  inbox = createInbox(forInbox);
+  const { scheduler, schedules, control } = openSchedules(services, forInbox, feed);
   return {
     config,
     options,
@@ -147,6 +153,8 @@ function join(ground: Ground): Parts {
     services,
     executor,
     outbox,
+    scheduler,
+    schedules,
     inbox,
     channels,
     states,
@@ -155,7 +163,7 @@ function join(ground: Ground): Parts {
     feed,
     metrics,
     closing,
-    control: controls(services, giveSignals),
+    control: { ...controls(services, giveSignals), ...control },
   };
 }
 
@@ -166,7 +174,7 @@ function runServices(
   streams: RunServices["streams"],
   feed: FeedHub,
   metrics: Metrics,
-  wake: { wakeRuns(): void; wakeOps(): void },
+  wake: { wakeRuns(): void; wakeOps(): void; wakeSchedules(): void },
 ): RunServices {
   const { config, options, db, key, clock, log, ids, agents } = ground;
   return {
@@ -206,6 +214,10 @@ function runServices(
       runsReady() {
         wake.wakeRuns();
         db.notify("runs");
+      },
+      schedulesChanged() {
+        wake.wakeSchedules();
+        db.notify("schedules");
       },
     },
   };
@@ -289,7 +301,10 @@ function signalAborts(db: Database, executor: Executor, s: RunServices, aborts: 
   if (aborts.some((one) => one.how === "cancelled")) s.hear.runsReady();
 }
 
-function controls(s: RunServices, giveSignals: (aborts: readonly AskedAbort[]) => void): Parts["control"] {
+function controls(
+  s: RunServices,
+  giveSignals: (aborts: readonly AskedAbort[]) => void,
+): Omit<Parts["control"], keyof ScheduleParts["control"]> {
   return {
     async cancelRun(run, reason) {
       const asked = await s.db.do(askAbort, { tenant: s.tenant, run, cause: "cancel", reason });
@@ -306,11 +321,5 @@ function controls(s: RunServices, giveSignals: (aborts: readonly AskedAbort[]) =
       s.hear.runsReady();
       return accepted;
     },
-    async retryDelivery(delivery) {
-      const state = await s.db.do(retryDelivery, { tenant: s.tenant, delivery });
-      s.hear.opsAdded();
-      return state;
-    },
-    send: (request) => sendOutside(s, request),
   };
 }

@@ -3,6 +3,7 @@ import { parsePattern } from "../address/pattern.ts";
 import { didYouMean } from "../agents/agent-options.ts";
 import { agentName } from "../agents/registry.ts";
 import { asWaybillError, WaybillError } from "../kernel/errors.ts";
+import { scheduleIssues, scheduleWarnings } from "./check-schedules.ts";
 import type { GatewayOptions } from "./options.ts";
 import type { WaybillConfig } from "./settings.ts";
 
@@ -43,9 +44,11 @@ function invalidSettings(issues: readonly SettingIssue[]): WaybillError {
 /** The longest that a supervisor waits by its own defaults: systemd's TimeoutStopSec (90 s; Kubernetes 30 s, Docker 10 s). */
 const SUPERVISOR_WAITS_MS = 90_000;
 
-function settingWarnings({ shutdown }: WaybillConfig): string[] {
-  if ((shutdown?.graceMs ?? 0) <= SUPERVISOR_WAITS_MS) return [];
+function settingWarnings(config: WaybillConfig): string[] {
+  const held = scheduleWarnings(config);
+  if ((config.shutdown?.graceMs ?? 0) <= SUPERVISOR_WAITS_MS) return held;
   return [
+    ...held,
     "shutdown.graceMs is longer than any supervisor waits by default (systemd 90 s, Kubernetes 30 s, Docker 10 s): " +
       "unless it was told to wait longer, it kills the process first, and runs are reported only after the next start.",
   ];
@@ -154,6 +157,17 @@ const schema = section("", {
   memoryWindow: count(0),
   followUp: choice(["queue", "steer", "interrupt"]),
   lastActive: flag,
+  schedules: list(
+    section("schedules[]", {
+      id: z.string({ error: "must be a text that names it for good." }),
+      cron: z.string({ error: 'must be a cron pattern, such as "0 9 * * 1-5".' }),
+      timeZone: z.string({ error: 'must be an IANA name, such as "Europe/Berlin".' }).optional(),
+      to: z.string({ error: "must be a text, such as web:main/general." }).optional(),
+      account: z.string({ error: "must be a text, such as slack:T1." }).optional(),
+      agent: z.string({ error: "must be the name of an agent." }).optional(),
+      text: z.string({ error: "must be a text: what is posted, or what the agent is asked." }),
+    }),
+  ),
   shutdown: section("shutdown", { graceMs: count(0) }).optional(),
   locale: choice(["en", "ko"]),
 } satisfies Record<keyof WaybillConfig, z.ZodType>);
@@ -170,7 +184,11 @@ export function settingIssues(config: unknown): SettingIssue[] {
   }
   const checked = schema.safeParse(config);
   const issues = checked.success ? [] : checked.error.issues.flatMap((issue) => toIssues(issue, []));
-  return [...issues, ...nameIssues(config as Partial<WaybillConfig>)];
+  return [
+    ...issues,
+    ...nameIssues(config as Partial<WaybillConfig>),
+    ...scheduleIssues(config as Partial<WaybillConfig>),
+  ];
 }
 
 function toIssues(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): SettingIssue[] {

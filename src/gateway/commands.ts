@@ -15,22 +15,32 @@ import { postFromRun } from "../runs/post-from-run.ts";
 import { recoverCommands } from "../runs/recover-runs.ts";
 import { recordSend } from "../runs/send-outside.ts";
 import { startJob } from "../runs/start-job.ts";
+import { fireSchedule } from "../schedules/fire-schedule.ts";
+import { releaseHeld } from "../schedules/release-held.ts";
+import { addReminder } from "../schedules/remind.ts";
+import { addSchedule, changeSchedule, removeSchedule, syncSchedules } from "../schedules/store-schedule.ts";
 import { acceptMessage } from "../turns/accept-message.ts";
 import { answerWord } from "../turns/answer-word.ts";
 import { beginMemory } from "../turns/memory.ts";
 import { noteDenial } from "../turns/note-denial.ts";
+import { clearSlot } from "../turns/slots.ts";
 
 /** Every command by name. SQLite's writer thread imports this module, so it must import nothing that starts something. */
 export const commands = registryOf([
   absorbTurns,
   acceptMessage,
+  addReminder,
+  addSchedule,
   answerWord,
   askAbort,
   beginMemory,
+  changeSchedule,
   claimOps,
   claimRuns,
+  clearSlot,
   dropHold,
   finishRun,
+  fireSchedule,
   grantRun,
   leaveNode,
   noteDenial,
@@ -39,6 +49,8 @@ export const commands = registryOf([
   postFromRun,
   recordSend,
   registerNode,
+  releaseHeld,
+  removeSchedule,
   renewLease,
   retryDelivery,
   settleOp,
@@ -46,6 +58,7 @@ export const commands = registryOf([
   stopPlace,
   storeCheckpoint,
   storeProgress,
+  syncSchedules,
   takeHold,
   ...recoverCommands,
 ]);

@@ -131,6 +131,9 @@ export class RunningGateway {
     refuseIfStopping(parts);
     executor.start();
     parts.outbox.wake();
+    await parts.schedules.sync(this.#config.schedules ?? []);
+    refuseIfStopping(parts);
+    parts.scheduler.start();
     services.log.info({ boot, store: db.place }, "the gateway has started");
   }
 
@@ -177,6 +180,7 @@ export class RunningGateway {
     const { executor, outbox, feed } = this.parts;
     if (topic === "runs") executor.wake();
     else if (topic === "ops") outbox.wake();
+    else if (topic === "schedules") this.parts.scheduler.wake();
     else if (topic.startsWith("abort ")) executor.abort(topic.slice("abort ".length), "cancel");
     else feed.receive(topic);
   }
@@ -208,6 +212,7 @@ export class RunningGateway {
   async #stop(parts: Parts, graceMs: number): Promise<void> {
     const { executor, services, channels, outbox, db, boot } = parts;
     parts.closing.now = true;
+    await parts.scheduler.stop();
     executor.close();
     await Promise.allSettled(channels.all.map(async (channel) => channel.stop?.()));
     await parts.holds.stop();

@@ -5,6 +5,8 @@ import { systemClock } from "../kernel/clock.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { systemIds } from "../kernel/ids.ts";
 import { silentLogger } from "../kernel/logger.ts";
+import { listSchedules, readSchedule } from "../schedules/read-schedules.ts";
+import { unknownSchedule } from "../schedules/store-schedule.ts";
 import { memoryStreams } from "../streams/memory/memory-streams.ts";
 import { defaultTenant } from "./build.ts";
 import type { ServerSettings } from "./environment.ts";
@@ -71,9 +73,27 @@ function readOnlyPorts(db: HttpPorts["db"]): HttpPorts {
     stopPlace: refuse,
     retryRun: refuse,
     retryDelivery: refuse,
+    schedules: readOnlySchedules(db),
+    clearSlot: refuse,
     send: refuse,
     ready: () => Promise.resolve({ ready: false, reason: "the store was opened for reading only" }),
     metrics: refuse,
+  };
+}
+
+/** What is stored; whether a destination is whole is for a gateway with its settings to say. */
+function readOnlySchedules(db: HttpPorts["db"]): HttpPorts["schedules"] {
+  return {
+    list: async (filter) =>
+      (await listSchedules(db, defaultTenant, filter)).map((one) => ({ ...one, incomplete: null })),
+    async show(id) {
+      const found = await readSchedule(db, defaultTenant, id);
+      if (!found) throw unknownSchedule(id);
+      return { ...found, incomplete: null };
+    },
+    add: refuse,
+    change: refuse,
+    remove: refuse,
   };
 }
 

@@ -23,16 +23,38 @@ export interface WaybillConfig {
   /** What a message does that comes while a run is going on in its place. Default `queue`. */
   followUp?: FollowUp;
   /**
-   * Notes who spoke last, per account, for sends that belong to no turn: schedules will use it. Nothing inside a turn
-   * reads it. Default off.
+   * Keeps two slots for each account, `last-active` and `latest-seen`, for sends that belong to no turn: schedules and
+   * an operator's own. Nothing inside a turn reads them. Default off.
    */
   lastActive?: boolean;
+  /** Heartbeats: what comes by the clock. Reminders are made while it runs. */
+  schedules?: readonly ScheduleSettings[];
   shutdown?: {
     /** Milliseconds that runs have to end by themselves after SIGTERM. Default 10,000. */
     graceMs?: number;
   };
   /** The language of texts in chats. Default `en`. */
   locale?: Locale;
+}
+
+/** Something that comes by the clock. */
+export interface ScheduleSettings {
+  /** Keeps its times over restarts: another id is another schedule. */
+  id: string;
+  /** Five parts (`0 9 * * 1-5`), six with seconds before them, or `@hourly` and its like. */
+  cron: string;
+  /** Whose clocks `cron` means, as an IANA name. Default `UTC`. */
+  timeZone?: string;
+  /**
+   * An address, or a slot with its `account`: `last-active` (where there is none, latest seen), `latest-seen`. What is
+   * not a whole place is held until an operator completes it.
+   */
+  to?: string;
+  /** Whose slot: `slack:T1`. */
+  account?: string;
+  /** The agent that is asked `text`, as a turn of its own at `to`. Left out: `text` itself is posted. */
+  agent?: string;
+  text: string;
 }
 
 export interface LimitSettings {

@@ -307,7 +307,7 @@ export interface WireRefusal {
   rule: WireDeliveryRule;
   /** What was named, as it was given; it need not be an address. */
   address: string;
-  /** The error's code: `cross_post_not_allowed`, `destination_not_allowed`, `invalid_address`. */
+  /** The error's code (`cross_post_not_allowed`, `invalid_address`), or what the allowlist said. */
   reason: string;
   /** The address that would have been right. */
   use: string | null;

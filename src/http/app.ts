@@ -11,6 +11,7 @@ import type { Routes } from "./route.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
+import { denialRoutes } from "./routes/denials.ts";
 import { feedRoutes } from "./routes/feed.ts";
 import { channelStateRoutes } from "./routes/channels.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -19,6 +20,7 @@ import { nodeRoute } from "./routes/node.ts";
 import { openapiRoute } from "./routes/openapi.ts";
 import { pageRoute } from "./routes/page.ts";
 import { runRoutes } from "./routes/runs.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { streamRoutes } from "./routes/streams.ts";
 import { whyRoutes } from "./routes/why.ts";
@@ -47,6 +49,8 @@ export function createApp(ports: HttpPorts): HttpApp {
   statusRoutes(routes, ports);
   runRoutes(routes, ports);
   deliveryRoutes(routes, ports);
+  denialRoutes(routes, ports);
+  scheduleRoutes(routes, ports);
   streamRoutes(routes, ports, sse);
   chatRoutes(routes, ports, sse);
   whyRoutes(routes, ports);
@@ -103,7 +107,7 @@ function notFound(c: HttpContext): WaybillError {
 function refuseOtherMethods({ app, specs }: Routes): void {
   const byPath = Map.groupBy(specs, (spec) => spec.pattern ?? spec.path.replaceAll(/\{(\w+)\}/g, ":$1"));
   for (const [pattern, same] of byPath) {
-    const allow = same.flatMap(({ method }) => (method === "get" ? ["GET", "HEAD"] : ["POST"]));
+    const allow = same.flatMap(({ method }) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]));
     app.all(pattern, (c) => {
       throw new WaybillError(
         "method_not_allowed",

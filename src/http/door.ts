@@ -113,7 +113,7 @@ function preflight(c: HttpContext): Response {
     status: 204,
     headers: {
       ...c.get("headers"),
-      "access-control-allow-methods": "GET, HEAD, POST",
+      "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
       "access-control-allow-headers":
         "authorization, content-type, last-event-id, if-none-match, x-request-id",
       "access-control-max-age": "600",

@@ -22,8 +22,13 @@ export function decodePlace(next: string | undefined): Place | undefined {
   } catch {
     // Said below.
   }
+  throw badPlace();
+}
+
+/** A `next` that is none of this list. */
+export function badPlace(): WaybillError {
   const rule = "is not the next of a page of this list";
-  throw new WaybillError("invalid_request", `next: ${rule}.`, { issues: [{ field: "next", rule }] });
+  return new WaybillError("invalid_request", `next: ${rule}.`, { issues: [{ field: "next", rule }] });
 }
 
 /** Where a list that is ordered by age begins: after the page before, else with what is older than `before`. */

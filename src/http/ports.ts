@@ -6,7 +6,9 @@ import type { Logger } from "../kernel/logger.ts";
 import type { RunState } from "../ledger/run.ts";
 import type { StreamStore } from "../streams/stream.ts";
 import type { Locale } from "../texts/render.ts";
+import type { Schedules } from "../schedules/schedules.ts";
 import type { Accepted, Inbox } from "../turns/incoming.ts";
+import type { SlotName } from "../turns/slots.ts";
 import type { WireChannel } from "./api.ts";
 
 /** Who may come in, and how much of it. */
@@ -38,7 +40,9 @@ export interface Feed {
 
 /** A send by an agent or an operator through a door (`POST /v1/sends`, `waybill send`). */
 export interface SendRequest {
+  /** An address; `last-active` or `latest-seen` with `account`, for a send that belongs to no run. */
   to: string;
+  account?: string;
   text: string;
   /** The run in whose name it is sent; left out: the operator's own. */
   run?: string;
@@ -74,8 +78,14 @@ export interface HttpPorts {
   stopPlace(address: string): Promise<string[]>;
   /** Asks again what a run that did not complete was asked. @throws `unknown_run`, `run_not_retryable` */
   retryRun(run: string): Promise<Accepted>;
-  /** @throws WaybillError `unknown_delivery`, `delivery_not_retryable` */
-  retryDelivery(delivery: string): Promise<{ state: string }>;
+  /**
+   * `to` completes one that is held for want of an address.
+   * @throws WaybillError `unknown_delivery`, `delivery_not_retryable`, `no_destination`, `destination_not_allowed`
+   */
+  retryDelivery(delivery: string, to?: string): Promise<{ state: string }>;
+  schedules: Omit<Schedules, "sync">;
+  /** @returns what stood there, or null */
+  clearSlot(account: string, slot: SlotName): Promise<string | null>;
   /** @throws WaybillError `destination_not_allowed`, `cross_post_not_allowed`, `invalid_address`, `unknown_run` */
   send(request: SendRequest): Promise<{ delivery: string; address: string; state: string }>;
   /** Aborts when the gateway has stopped: what is still being answered then (live feeds) ends. */

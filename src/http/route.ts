@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { ErrorCode } from "../kernel/error-codes.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { wellFormedId } from "../kernel/ids.ts";
-import { invalidRequest, nulRule, readJson } from "./body.ts";
+import { invalidRequest, nulRule, readBytes, readJson } from "./body.ts";
 import type { HttpContext, HttpEnv } from "./context.ts";
 
 type Shape = z.ZodType;
 
 /** A route as it is served and as `/openapi.json` describes it. */
 export interface RouteSpec<P extends Shape, Q extends Shape, B extends Shape> {
-  method: "get" | "post";
+  method: "get" | "post" | "patch" | "delete";
   /** As OpenAPI writes it: `/v1/runs/{id}`. */
   path: string;
   /** As Hono writes it, where it is not the same with `:id` for `{id}`. */
@@ -19,6 +19,8 @@ export interface RouteSpec<P extends Shape, Q extends Shape, B extends Shape> {
   params?: P;
   query?: Q;
   body?: B;
+  /** True: a request without a body counts as `{}`. */
+  bodyOptional?: boolean;
   /** The success answers by status; more than JSON is said in words. */
   answers: Record<number, { description: string; type?: string }>;
   /** The error codes that are particular to this route. */
@@ -53,10 +55,18 @@ export function route<P extends Shape, Q extends Shape, B extends Shape>(
     const params = spec.params ? check(spec.params, c.req.param(), "") : undefined;
     const query = spec.query ? check(spec.query, c.req.query(), "query") : undefined;
     const body = spec.body
-      ? check(spec.body, await readJson(c.req.raw, routes.bodyBytes), "body")
+      ? check(spec.body, await bodyOf(spec, c.req.raw, routes.bodyBytes), "body")
       : undefined;
     return handle(c, { params, query, body } as never);
   });
+}
+
+async function bodyOf(spec: { bodyOptional?: boolean }, request: Request, most: number): Promise<unknown> {
+  if (spec.bodyOptional !== true) return readJson(request, most);
+  const body = await readBytes(request, most);
+  if (body.length === 0) return {};
+  const { url, method, headers } = request;
+  return readJson(new Request(url, { method, headers, body: body as BodyInit }), most);
 }
 
 function check<S extends Shape>(schema: S, value: unknown, where: "" | "query" | "body"): z.output<S> {

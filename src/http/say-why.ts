@@ -7,13 +7,15 @@ const rules: Record<DeliveryRecord["rule"], (delivery: DeliveryRecord) => string
     run ? "the agent named this target, and the rules allow it" : "the operator named this target",
   "last-active": () => "it belongs to no turn, and this is where somebody spoke to the bot last",
   "latest-seen": () => "it belongs to no turn, and this is the latest place that the bot saw",
-  configured: () => "a setting of the operator names this target",
+  configured: ({ schedule }) =>
+    schedule === null ? "a setting of the operator names this target" : `the schedule ${schedule} names it`,
 };
 
 /** Why a delivery went where it went, and what became of it, in English for operators. */
 export function sayWhy(delivery: DeliveryRecord): string {
   const { address, rule, state, rejected, receipts, reason } = delivery;
-  const said = [`It goes to ${address} because ${rules[rule](delivery)}.`];
+  // Of what is held there may be no address to give a reason for.
+  const said = address === "" ? [] : [`It goes to ${address} because ${rules[rule](delivery)}.`];
   for (const one of rejected) said.push(`${one.address} was refused (${one.rule}): ${one.reason}.`);
   switch (state) {
     case "delivered":
@@ -24,7 +26,11 @@ export function sayWhy(delivery: DeliveryRecord): string {
       said.push(reason ? `It is on its way; the last attempt said: ${reason}.` : "It is on its way.");
       break;
     case "withdrawn":
-      said.push("It was a preview; the run ended without an answer, so it was taken away.");
+      said.push(
+        delivery.schedule === null
+          ? "It was a preview; the run ended without an answer, so it was taken away."
+          : `It was held and is posted no more: ${reason ?? "its schedule asked an agent instead"}.`,
+      );
       break;
     case "unknown":
       said.push(

@@ -20,6 +20,7 @@ export const errorCodes = {
   unknown_run: { status: 404, exit: 3 },
   unknown_delivery: { status: 404, exit: 3 },
   unknown_stream: { status: 404, exit: 3 },
+  unknown_schedule: { status: 404, exit: 3 },
   method_not_allowed: { status: 405, exit: 2 },
   // who asked
   unauthorized: { status: 401, exit: 4 },
@@ -47,6 +48,7 @@ export const errorCodes = {
   step_limit: { status: 429, exit: 1 },
   deadline_exceeded: { status: 504, exit: 1 },
   daily_cap: { status: 429, exit: 4 },
+  too_many_reminders: { status: 429, exit: 1 },
   provider_unauthorized: { status: 502, exit: 1 },
   provider_rate_limited: { status: 502, exit: 1 },
   provider_failed: { status: 502, exit: 1 },

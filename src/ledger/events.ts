@@ -12,6 +12,8 @@ export type RunEventKind =
   | "said"
   | "sent"
   | "send_refused"
+  | "tool_refused"
+  | "reminder"
   | "preview"
   | "abort_asked"
   | "steered"

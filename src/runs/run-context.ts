@@ -1,4 +1,4 @@
-import type { AgentInput, JsonValue, MessagePart, RunContext, RunFact } from "../agents/agent.ts";
+import type { AgentInput, JsonValue, MessagePart, Reminder, RunContext, RunFact } from "../agents/agent.ts";
 import { parseAddress } from "../address/address.ts";
 import type { ConversationKind } from "../address/kind.ts";
 import { chooseDestination } from "../deliveries/choose-destination.ts";
@@ -16,6 +16,7 @@ import { toFact, type Known } from "./known.ts";
 import { storable, type LiveRun } from "./live-run.ts";
 import { mergeChunks } from "./merge-chunks.ts";
 import { postFromRun } from "./post-from-run.ts";
+import { remind } from "./remind.ts";
 import type { RunServices } from "./services.ts";
 import { startJob } from "./start-job.ts";
 
@@ -65,6 +66,7 @@ export function runContext(s: RunServices, live: LiveRun, known: Known): RunCont
     },
     use: (usage) => live.use(usage, run.limits),
     takeSteering: () => guarded(takeSteering(s, live)),
+    remind: (reminder) => guarded(remindAt(s, live, reminder)),
     grant: (holder, agentTurn) => guarded(grantTools(s, live, holder, agentTurn)),
   };
 }
@@ -252,6 +254,12 @@ async function status(s: RunServices, live: LiveRun, id: string): Promise<RunFac
     throw new WaybillError("unknown_run", `There is no run ${id} in this conversation.`, { run: id });
   }
   return toFact(found);
+}
+
+async function remindAt(s: RunServices, live: LiveRun, reminder: Reminder): ReturnType<RunContext["remind"]> {
+  live.checkLive();
+  const { place } = await choose(s, live, reminder.to ?? null);
+  return remind(s, live, reminder, place.address);
 }
 
 async function takeSteering(s: RunServices, live: LiveRun): ReturnType<RunContext["takeSteering"]> {

@@ -5,6 +5,7 @@ import { chooseDestination } from "../deliveries/choose-destination.ts";
 import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
 import { readConversationKind } from "../deliveries/read-conversations.ts";
 import { recordDelivery, type NewDelivery } from "../deliveries/record-delivery.ts";
+import type { DeliveryRule } from "../deliveries/sender.ts";
 import { canonicalJson, sha256 } from "../kernel/digest.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { readRun } from "../ledger/read-runs.ts";
@@ -16,6 +17,8 @@ export interface OutsideSend {
   text: string;
   run?: string;
   id?: string;
+  /** The rule by which `to` was found, where it was not named: a slot. */
+  rule?: DeliveryRule;
 }
 
 export interface OutsideSent {
@@ -65,7 +68,7 @@ export async function sendOutside(s: RunServices, request: OutsideSend): Promise
     turn: run?.turn ?? null,
     place,
     text: request.text,
-    rule: chosen.rule,
+    rule: request.rule ?? chosen.rule,
   };
   const delivery = planDelivery({ kind: "send", ...wish }, s);
   const digest = sha256(canonicalJson([request.to, request.text, request.run ?? null]));

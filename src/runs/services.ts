@@ -54,5 +54,7 @@ export interface RunServices {
     runChanged(run: string, address: string, state: RunState): void;
     opsAdded(): void;
     runsReady(): void;
+    /** A reminder was made. */
+    schedulesChanged?(): void;
   };
 }

@@ -90,6 +90,7 @@ export function fakeContext(options: FakeContextOptions = {}): FakeContext {
     silent: () => {},
     use: (usage) => addUsage(fake.used, usage, options.limits ?? {}),
     takeSteering: async () => steering.shift() ?? [],
+    remind: async () => ({ schedule: "sched_fake" }),
     grant: async (holder) => ({ token: `wbg_${holder}`, url: null }),
   };
   return { ctx, ...fake };

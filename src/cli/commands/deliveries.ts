@@ -31,6 +31,7 @@ export function addDeliveries(program: Command): void {
   addClientFlags(deliveries.command("retry"))
     .argument("<delivery...>")
     .description("send again what is unknown, blocked, held or dead")
+    .option("--to <address>", "the place for one that is held without an address")
     .addHelpText(
       "after",
       `
@@ -39,7 +40,7 @@ Example:
 
 One that is unknown may have arrived: sent again, it may then be there twice.`,
     )
-    .action((ids: string[], flags: ClientFlags) => retry(ids, flags));
+    .action((ids: string[], flags: ClientFlags & { to?: string }) => retry(ids, flags));
 }
 
 function addList(deliveries: Command): void {
@@ -84,11 +85,13 @@ function tableOf({ items, next }: Page<WireDelivery>): string[] {
   return [paint("bold", title), ...rows, ...(next === null ? [] : [paint("grey", `more: --next ${next}`)])];
 }
 
-async function retry(ids: readonly string[], flags: ClientFlags): Promise<void> {
+async function retry(ids: readonly string[], flags: ClientFlags & { to?: string }): Promise<void> {
+  const body = flags.to === undefined ? {} : { to: flags.to };
   await withClient(flags, async (client) => {
     for (const id of ids) {
       const answer = await client.post<{ delivery: string; state: string }>(
         `/v1/deliveries/${pathId(id)}/retry`,
+        body,
       );
       if (flags.json) printJson(answer);
       else print([`${answer.delivery} is ${answer.state} again.`]);

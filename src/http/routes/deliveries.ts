@@ -54,14 +54,23 @@ export function deliveryRoutes(routes: Routes, ports: HttpPorts): void {
     {
       method: "post",
       path: "/v1/deliveries/{id}/retry",
-      summary: "Sends again what was given up, blocked, held, or is unknown.",
+      summary:
+        "Sends again what was given up, blocked, held, or is unknown; `to` completes what has no address.",
       params: idParams,
+      body: z.strictObject({ to: shortText(14_000).optional() }),
+      bodyOptional: true,
       answers: { 202: { description: "The state that it has now." } },
-      errors: ["unknown_delivery", "delivery_not_retryable"],
+      errors: [
+        "unknown_delivery",
+        "delivery_not_retryable",
+        "no_destination",
+        "invalid_address",
+        "destination_not_allowed",
+      ],
     },
-    async (c, { params }) => {
+    async (c, { params, body }) => {
       const id = checkId(params.id);
-      return json(c, 202, { delivery: id, ...(await ports.retryDelivery(id)) });
+      return json(c, 202, { delivery: id, ...(await ports.retryDelivery(id, body.to)) });
     },
   );
   sendRoute(routes, ports);
@@ -108,9 +117,11 @@ function sendRoute(routes: Routes, ports: HttpPorts): void {
     {
       method: "post",
       path: "/v1/sends",
-      summary: "Sends a message to an explicit target, under the rules of addresses.",
+      summary:
+        "Sends a message under the rules of addresses: to an address, or, for no run, to a slot of an account.",
       body: z.strictObject({
         to: z.string(),
+        account: shortText(4_700).optional(),
         text: z.string().refine((text) => text.trim() !== "", "is empty"),
         run: shortText(200).optional(),
         id: shortText(200).optional(),
@@ -120,6 +131,7 @@ function sendRoute(routes: Routes, ports: HttpPorts): void {
         "invalid_address",
         "destination_not_allowed",
         "cross_post_not_allowed",
+        "no_destination",
         "unknown_run",
         "idempotency_conflict",
       ],

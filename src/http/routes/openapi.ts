@@ -22,7 +22,7 @@ async function describe({ specs }: Routes, version: string): Promise<unknown> {
   const { OpenAPIHono } = await import("@hono/zod-openapi");
   const app = new OpenAPIHono();
   for (const spec of specs) {
-    const { method, path, summary, params, query, body, answers, errors = [] } = spec;
+    const { method, path, summary, params, query, body, bodyOptional, answers, errors = [] } = spec;
     app.openAPIRegistry.registerPath({
       method,
       path,
@@ -30,7 +30,9 @@ async function describe({ specs }: Routes, version: string): Promise<unknown> {
       request: {
         ...(params ? { params: params as z.ZodObject } : {}),
         ...(query ? { query: query as z.ZodObject } : {}),
-        ...(body ? { body: { required: true, content: { "application/json": { schema: body } } } } : {}),
+        ...(body
+          ? { body: { required: bodyOptional !== true, content: { "application/json": { schema: body } } } }
+          : {}),
       },
       responses: {
         ...successes(answers),
