@@ -5,18 +5,19 @@ import type { Database } from "../db/database.ts";
 import { defaultRetry, Outbox } from "../deliveries/outbox.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { killAt, noCrash } from "../kernel/crash-points.ts";
-import { hmac } from "../kernel/digest.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { systemIds } from "../kernel/ids.ts";
 import { silentLogger } from "../kernel/logger.ts";
 import { systemRandom } from "../kernel/random.ts";
 import { askAbort, stopPlace, type AskedAbort } from "../ledger/ask-abort.ts";
 import { isTerminal, type RunState } from "../ledger/run.ts";
+import { echoSigner } from "../runs/echo.ts";
 import { Executor } from "../runs/executor.ts";
 import { grantTokens } from "../runs/grant-tokens.ts";
 import { retryRun } from "../runs/retry-run.ts";
 import type { sendOutside } from "../runs/send-outside.ts";
 import type { RunServices } from "../runs/services.ts";
+import { toolDoor, type ToolDoor } from "../runs/tool-door.ts";
 import { memoryStreams } from "../streams/memory/memory-streams.ts";
 import { createInbox, type InboxOptions } from "../turns/inbox.ts";
 import type { Inbox } from "../turns/incoming.ts";
@@ -55,6 +56,7 @@ export interface Parts {
   metrics: Metrics;
   /** Set to true when the gateway begins to stop: nothing new is accepted. */
   closing: { now: boolean };
+  tools: ToolDoor;
   control: {
     cancelRun(run: string, reason: string): Promise<AskedAbort>;
     stopPlace(address: string): Promise<string[]>;
@@ -110,20 +112,10 @@ function join(ground: Ground): Parts {
   const { config, options, boot, db, clock, log, ids } = ground;
   const closing = { now: false };
   const feed = new FeedHub(db);
-  // Channels and inbox need each other: a channel hands over to the inbox, which asks the channels who may speak.
-  let inbox: Inbox | null = null;
-  const theInbox = async (): Promise<Inbox> => {
-    if (inbox) return inbox;
-    throw new WaybillError("shutting_down", "Waybill is still starting.");
-  };
-  const toInbox: Inbox = {
-    accept: async (incoming) => (await theInbox()).accept(incoming),
-    amend: async (change) => (await theInbox()).amend(change),
-    withdraw: async (change) => (await theInbox()).withdraw(change),
-  };
+  const later = inboxLater();
   const states = new ChannelStates();
   const holds = new HoldKeeper({ tenant: defaultTenant, boot, db, log });
-  const ports = channelPorts({ tenant: defaultTenant, db, inbox: toInbox, clock, ids, log, holds });
+  const ports = channelPorts({ tenant: defaultTenant, db, inbox: later.inbox, clock, ids, log, holds });
   const channels = connectChannels([web(), ...(config.channels ?? [])], ports, states);
   const streams = memoryStreams({ clock });
   const metrics = createMetrics({
@@ -133,6 +125,7 @@ function join(ground: Ground): Parts {
   });
   const services = runServices(ground, boot, channels, streams, feed, metrics, {
     wakeRuns: () => executor.wake(),
+    findRun: (run) => executor.find(run),
     wakeOps: () => outbox.wake(),
     wakeSchedules: () => scheduler.wake(),
   });
@@ -141,7 +134,8 @@ function join(ground: Ground): Parts {
   const outbox = createOutbox(ground, services, feed, metrics);
   const giveSignals = (aborts: readonly AskedAbort[]): void => signalAborts(db, executor, services, aborts);
   const forInbox = inboxOptions(ground, services, channels, metrics, executor, closing, giveSignals);
-  inbox = createInbox(forInbox);
+  const inbox = createInbox(forInbox);
+  later.become(inbox);
   const { scheduler, schedules, control } = openSchedules(services, forInbox, feed);
   return {
     config,
@@ -163,8 +157,36 @@ function join(ground: Ground): Parts {
     feed,
     metrics,
     closing,
+    tools: toolDoor(services, (tool, outcome) => metrics.toolCalls.inc({ tool, outcome })),
     control: { ...controls(services, giveSignals), ...control },
   };
+}
+
+/** Channels and inbox need each other: a channel hands over to the inbox, which asks the channels who may speak. */
+function inboxLater(): { inbox: Inbox; become(real: Inbox): void } {
+  let real: Inbox | null = null;
+  const theInbox = async (): Promise<Inbox> => {
+    if (real) return real;
+    throw new WaybillError("shutting_down", "Waybill is still starting.");
+  };
+  return {
+    inbox: {
+      accept: async (incoming) => (await theInbox()).accept(incoming),
+      amend: async (change) => (await theInbox()).amend(change),
+      withdraw: async (change) => (await theInbox()).withdraw(change),
+    },
+    become(made) {
+      real = made;
+    },
+  };
+}
+
+/** What is made after the services that use it. */
+interface Wakes {
+  wakeRuns(): void;
+  wakeOps(): void;
+  wakeSchedules(): void;
+  findRun(run: string): ReturnType<Executor["find"]>;
 }
 
 function runServices(
@@ -174,7 +196,7 @@ function runServices(
   streams: RunServices["streams"],
   feed: FeedHub,
   metrics: Metrics,
-  wake: { wakeRuns(): void; wakeOps(): void; wakeSchedules(): void },
+  wake: Wakes,
 ): RunServices {
   const { config, options, db, key, clock, log, ids, agents } = ground;
   return {
@@ -198,27 +220,34 @@ function runServices(
     abortGraceMs: 2_000,
     followUp: config.followUp ?? "queue",
     caps: config.limits?.daily ?? {},
-    echo: (address, turn) => `${address};turn=${turn};sig=${hmac(key, `echo\n${address}\n${turn}`)}`,
+    echoes: echoSigner(key, defaultTenant),
+    toolGraceMs: config.tools?.graceMs ?? 60_000,
+    live: (run) => wake.findRun(run),
     grants: grantTokens(ids),
     url: options.url ?? null,
-    hear: {
-      posted: (address) => feed.publish({ kind: "posted", address }),
-      runChanged(run, address, state: RunState) {
-        if (isTerminal(state)) metrics.runsEnded.inc({ state });
-        feed.publish({ kind: "run", address, run, state });
-      },
-      opsAdded() {
-        wake.wakeOps();
-        db.notify("ops");
-      },
-      runsReady() {
-        wake.wakeRuns();
-        db.notify("runs");
-      },
-      schedulesChanged() {
-        wake.wakeSchedules();
-        db.notify("schedules");
-      },
+    hear: hearing(db, feed, metrics, wake),
+  };
+}
+
+/** What comes after commits: live feeds are told, and what may have become due is looked for, here and on other nodes. */
+function hearing(db: Database, feed: FeedHub, metrics: Metrics, wake: Wakes): RunServices["hear"] {
+  return {
+    posted: (address) => feed.publish({ kind: "posted", address }),
+    runChanged(run, address, state: RunState) {
+      if (isTerminal(state)) metrics.runsEnded.inc({ state });
+      feed.publish({ kind: "run", address, run, state });
+    },
+    opsAdded() {
+      wake.wakeOps();
+      db.notify("ops");
+    },
+    runsReady() {
+      wake.wakeRuns();
+      db.notify("runs");
+    },
+    schedulesChanged() {
+      wake.wakeSchedules();
+      db.notify("schedules");
     },
   };
 }

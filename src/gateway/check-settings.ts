@@ -169,6 +169,7 @@ const schema = section("", {
     }),
   ),
   shutdown: section("shutdown", { graceMs: count(0) }).optional(),
+  tools: section("tools", { graceMs: count(0) }).optional(),
   locale: choice(["en", "ko"]),
 } satisfies Record<keyof WaybillConfig, z.ZodType>);
 

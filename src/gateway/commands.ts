@@ -11,6 +11,7 @@ import { leaveNode, registerNode, renewLease } from "../ledger/nodes.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
 import { absorbTurns } from "../runs/absorb-turns.ts";
 import { finishRun } from "../runs/finish-run.ts";
+import { noteToolRefusal, postByGrant } from "../runs/post-by-grant.ts";
 import { postFromRun } from "../runs/post-from-run.ts";
 import { recoverCommands } from "../runs/recover-runs.ts";
 import { recordSend } from "../runs/send-outside.ts";
@@ -46,6 +47,8 @@ export const commands = registryOf([
   noteDenial,
   noteEvent,
   openPreview,
+  noteToolRefusal,
+  postByGrant,
   postFromRun,
   recordSend,
   registerNode,

@@ -37,6 +37,7 @@ export function httpPorts(parts: Parts, stopped?: AbortSignal): HttpPorts {
     retryDelivery: (delivery, to) => control.retryDelivery(delivery, to),
     schedules: parts.schedules,
     clearSlot: (account, slot) => control.clearSlot(account, slot),
+    tools: parts.tools,
     send: (request) => control.send(request),
     stopped,
     ready: () => readiness(parts),

@@ -8,6 +8,7 @@ export interface Metrics {
   runsEnded: Counter<"state">;
   runWait: Histogram;
   deliveries: Counter<"state">;
+  toolCalls: Counter<"tool" | "outcome">;
   render(): Promise<{ contentType: string; body: string }>;
 }
 
@@ -65,6 +66,12 @@ export function createMetrics(sources: MetricSources): Metrics {
       name: "waybill_deliveries_settled_total",
       help: "Attempts to deliver, by the state that the delivery had afterwards.",
       labelNames: ["state"],
+      registers,
+    }),
+    toolCalls: new Counter({
+      name: "waybill_tool_calls_total",
+      help: "Calls of the tools' door, by what came of them: ok, or the code of the refusal.",
+      labelNames: ["tool", "outcome"],
       registers,
     }),
     async render() {

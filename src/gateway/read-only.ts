@@ -76,6 +76,7 @@ function readOnlyPorts(db: HttpPorts["db"]): HttpPorts {
     schedules: readOnlySchedules(db),
     clearSlot: refuse,
     send: refuse,
+    tools: { open: refuse, post: refuse, status: refuse, addresses: refuse },
     ready: () => Promise.resolve({ ready: false, reason: "the store was opened for reading only" }),
     metrics: refuse,
   };

@@ -29,6 +29,10 @@ export interface WaybillConfig {
   lastActive?: boolean;
   /** Heartbeats: what comes by the clock. Reminders are made while it runs. */
   schedules?: readonly ScheduleSettings[];
+  tools?: {
+    /** Milliseconds after the end of a run in which calls of its tools still act for it. Default 60,000. */
+    graceMs?: number;
+  };
   shutdown?: {
     /** Milliseconds that runs have to end by themselves after SIGTERM. Default 10,000. */
     graceMs?: number;

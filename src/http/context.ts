@@ -6,7 +6,14 @@ import { locales, type Locale } from "../texts/render.ts";
 /** What a request carries through the app. Node's own objects are there if the gateway's server listens itself. */
 export interface HttpEnv {
   Bindings: { incoming?: IncomingMessage; outgoing?: ServerResponse };
-  Variables: { request: string; log: Logger; principal: string; headers: Record<string, string> };
+  Variables: {
+    request: string;
+    log: Logger;
+    principal: string;
+    /** The token for tools that the caller sent, which is still to be found; null: an operator acts. */
+    grant: string | null;
+    headers: Record<string, string>;
+  };
 }
 
 export type HttpContext = Context<HttpEnv>;

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { sameText } from "../kernel/digest.ts";
 import { WaybillError } from "../kernel/errors.ts";
+import { isGrantToken } from "../runs/grant-tokens.ts";
 import { operator, type HttpContext, type HttpEnv } from "./context.ts";
 import type { Door, HttpPorts } from "./ports.ts";
 import { rateLimit } from "./rate-limit.ts";
@@ -15,14 +16,17 @@ export function door(ports: HttpPorts): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const { path } = c.req;
     c.set("principal", operator);
+    c.set("grant", null);
     if (path.startsWith("/channels/") || path === "/healthz" || path === "/readyz") return next();
     checkHost(rules, c);
     const origin = checkOrigin(rules, c);
     if (origin !== null) allowOrigin(c, origin);
     if (origin !== null && c.req.method === "OPTIONS") return preflight(c);
     if (allow) allow(callerOf(c));
+    const given = bearerOf(c);
+    if (path === toolsPath || (given !== undefined && isGrantToken(given))) admitGrant(c, given);
     // The page itself holds nothing: it asks its reader for the token.
-    if (path !== "/") checkToken(rules, c);
+    else if (path !== "/") checkToken(rules, given);
     return next();
   };
 }
@@ -126,9 +130,27 @@ function callerOf(c: HttpContext): string {
   return c.env?.incoming?.socket?.remoteAddress ?? "embedded";
 }
 
-function checkToken(rules: Door, c: HttpContext): void {
+function bearerOf(c: HttpContext): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+}
+
+const toolsPath = "/mcp";
+
+/**
+ * Who has a token for tools comes in at two doors, and is looked at there: nothing else opens with it, also where no
+ * operator's token is asked. The tools' own door opens with nothing else.
+ */
+function admitGrant(c: HttpContext, given: string | undefined): void {
+  const { path, method } = c.req;
+  if (path === toolsPath || (path === "/v1/sends" && method === "POST")) {
+    c.set("grant", given !== undefined && isGrantToken(given) ? given : null);
+    return;
+  }
+  throw new WaybillError("forbidden", "A token for tools opens /mcp and POST /v1/sends, and nothing else.");
+}
+
+function checkToken(rules: Door, given: string | undefined): void {
   if (rules.token === null) return;
-  const given = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
   if (given !== undefined && sameText(given, rules.token)) return;
   throw new WaybillError(
     "unauthorized",

@@ -4,6 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
 import type { RunState } from "../ledger/run.ts";
+import type { ToolDoor } from "../runs/tool-door.ts";
 import type { StreamStore } from "../streams/stream.ts";
 import type { Locale } from "../texts/render.ts";
 import type { Schedules } from "../schedules/schedules.ts";
@@ -88,6 +89,8 @@ export interface HttpPorts {
   clearSlot(account: string, slot: SlotName): Promise<string | null>;
   /** @throws WaybillError `destination_not_allowed`, `cross_post_not_allowed`, `invalid_address`, `unknown_run` */
   send(request: SendRequest): Promise<{ delivery: string; address: string; state: string }>;
+  /** What a token for tools opens. */
+  tools: ToolDoor;
   /** Aborts when the gateway has stopped: what is still being answered then (live feeds) ends. */
   stopped?: AbortSignal;
   /** False while it starts or stops, or when the store does not answer. */

@@ -37,6 +37,8 @@ function headersOf(error: WaybillError): Record<string, string> {
   const { details } = error;
   switch (error.code) {
     case "unauthorized":
+    case "invalid_grant":
+    case "grant_expired":
       return { "www-authenticate": 'Bearer realm="waybill"' };
     case "rate_limited":
       return { "retry-after": String(Number(details["retryAfter"] ?? 1)) };

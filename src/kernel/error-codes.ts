@@ -29,6 +29,16 @@ export const errorCodes = {
   foreign_origin: { status: 403, exit: 4 },
   invalid_signature: { status: 401, exit: 4 },
   sender_not_allowed: { status: 403, exit: 4 },
+  invalid_grant: { status: 401, exit: 4 },
+  grant_expired: { status: 401, exit: 4 },
+  // which turn a tool's call belongs to
+  invalid_echo: { status: 400, exit: 2 },
+  forged_echo: { status: 403, exit: 4 },
+  turn_not_granted: { status: 403, exit: 4 },
+  turn_mismatch: { status: 403, exit: 4 },
+  turn_required: { status: 409, exit: 4 },
+  turn_ended: { status: 410, exit: 4 },
+  no_live_turn: { status: 409, exit: 4 },
   // where something may go
   destination_not_allowed: { status: 403, exit: 4 },
   cross_post_not_allowed: { status: 403, exit: 4 },

@@ -49,11 +49,9 @@ const putRun = statement<{
       added_at: p.now,
     })
     .onConflict((c) =>
-      c
-        .columns(["tenant_id", "grant_id", "run_id"])
-        .doUpdateSet({
-          agent_turn: sql<string | null>`coalesce(excluded.agent_turn, grant_runs.agent_turn)`,
-        }),
+      c.columns(["tenant_id", "grant_id", "run_id"]).doUpdateSet({
+        agent_turn: sql<string | null>`coalesce(excluded.agent_turn, grant_runs.agent_turn)`,
+      }),
     ),
 );
 
@@ -173,10 +171,9 @@ export async function readGrant(
 ): Promise<Grant | null> {
   const [row] = await db.read(grantByHash, { tenant, hash });
   if (!row) return null;
-  const [runs, places] = await Promise.all([
-    db.read(runsOfGrant, { tenant, grant: row.id, since: now - graceMs }),
-    db.read(placesOfGrant, { tenant, grant: row.id }),
-  ]);
+  const runs = await db.read(runsOfGrant, { tenant, grant: row.id, since: now - graceMs });
+  // After the runs: a run that is added meanwhile then makes the grant less clear, and never clearer than it is.
+  const places = await db.read(placesOfGrant, { tenant, grant: row.id });
   const live = runs.some((run) => run.finished_at === null);
   return {
     id: row.id,

@@ -110,6 +110,11 @@ export class Executor {
     this.#live.set(run.id, { live, done });
   }
 
+  /** A run that is executed here, now. */
+  find(run: string): LiveRun | null {
+    return this.#live.get(run)?.live ?? null;
+  }
+
   /** Gives the signal to a run of this node; its cause has been stored. @returns false if it is not here */
   abort(run: string, cause: AbortCause): boolean {
     const found = this.#live.get(run);

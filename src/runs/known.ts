@@ -1,6 +1,7 @@
 import type { HistoryItem, MessagePart, RunFact } from "../agents/agent.ts";
 import { readPlaceFacts, readPlaceFactsNow, type FactRow } from "../ledger/place-runs.ts";
 import { readMemory, readMemoryNow, type Remembered } from "../turns/memory.ts";
+import type { RunRecord } from "../ledger/read-runs.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { RunServices } from "./services.ts";
 
@@ -78,4 +79,19 @@ export function toFact(run: FactRow): RunFact {
     startedAt: iso(run.started_at),
     finishedAt: iso(run.finished_at),
   };
+}
+
+/** The same of a whole record. */
+export function factOfRecord(run: RunRecord): RunFact {
+  return toFact({
+    id: run.id,
+    agent: run.agent,
+    state: run.state,
+    reason: run.reason,
+    foreground: run.foreground ? 1 : 0,
+    progress: run.progress,
+    created_at: run.createdAt,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+  });
 }

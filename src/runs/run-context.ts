@@ -1,9 +1,5 @@
 import type { AgentInput, JsonValue, MessagePart, Reminder, RunContext, RunFact } from "../agents/agent.ts";
-import { parseAddress } from "../address/address.ts";
-import type { ConversationKind } from "../address/kind.ts";
-import { chooseDestination } from "../deliveries/choose-destination.ts";
-import { placeOf, planDelivery } from "../deliveries/plan-delivery.ts";
-import { readConversationKind } from "../deliveries/read-conversations.ts";
+import { planDelivery } from "../deliveries/plan-delivery.ts";
 import { WaybillError } from "../kernel/errors.ts";
 import { relatedId } from "../kernel/ids.ts";
 import { noteEvent, storeCheckpoint, storeProgress } from "../ledger/note-run.ts";
@@ -11,6 +7,7 @@ import { readPlaceFact } from "../ledger/place-runs.ts";
 import { capsFor } from "../turns/daily-caps.ts";
 import type { MemoryItem } from "../turns/memory.ts";
 import { absorbTurns } from "./absorb-turns.ts";
+import { chooseTarget } from "./choose-target.ts";
 import { grantTools } from "./grant-tools.ts";
 import { toFact, type Known } from "./known.ts";
 import { storable, type LiveRun } from "./live-run.ts";
@@ -36,7 +33,7 @@ export function runContext(s: RunServices, live: LiveRun, known: Known): RunCont
     },
     address: run.replyTo,
     get echo() {
-      return s.echo(run.replyTo, run.turn);
+      return s.echoes.sign(run.replyTo, run.turn);
     },
     run: {
       id: run.id,
@@ -151,20 +148,8 @@ async function send(
 
 /** The destination under the rules; a refusal is an event of the run and changes nothing about where its answer goes. */
 async function choose(s: RunServices, live: LiveRun, explicit: string | null) {
-  const kinds = new Map<string, ConversationKind>([[live.place.address, live.place.kind]]);
   try {
-    const named = explicit === null ? null : placeOf(parseAddress(explicit), "unknown");
-    if (named) {
-      const kind = await readConversationKind(s.db, s.tenant, named);
-      kinds.set(named.address, kind).set(named.parent ?? named.address, kind);
-    }
-    const kindOf = (address: Parameters<typeof placeOf>[0]): ConversationKind =>
-      kinds.get(placeOf(address, "unknown").address) ?? "unknown";
-    const chosen = chooseDestination(
-      { explicit, turn: live.run.replyTo },
-      { kindOf, crossPost: s.crossPost, allows: (address) => s.allows(placeOf(address, kindOf(address))) },
-    );
-    return { place: placeOf(chosen.address, kindOf(chosen.address)), rule: chosen.rule };
+    return await chooseTarget(s, live.place, explicit);
   } catch (error) {
     if (error instanceof WaybillError) await noteRefusal(s, live, explicit, error);
     throw error;

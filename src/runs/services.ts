@@ -11,7 +11,9 @@ import type { RunLimits, RunState } from "../ledger/run.ts";
 import type { StreamStore } from "../streams/stream.ts";
 import type { DailyCaps } from "../turns/daily-caps.ts";
 import type { Locale } from "../texts/render.ts";
+import type { EchoSigner } from "./echo.ts";
 import type { GrantTokens } from "./grant-tokens.ts";
+import type { LiveRun } from "./live-run.ts";
 
 /** What running agents needs; the gateway makes it once. */
 export interface RunServices {
@@ -42,8 +44,12 @@ export interface RunServices {
   followUp: "queue" | "steer" | "interrupt";
   /** Caps of a day; an empty object where there are none. */
   caps: DailyCaps;
-  /** Signs an address for a turn, for agents that hand it back. */
-  echo(address: string, turn: string): string;
+  /** Signs the address of a turn, for agents that hand it back. */
+  echoes: EchoSigner;
+  /** How long after the end of a run calls of its tools may still act for it, in milliseconds. */
+  toolGraceMs: number;
+  /** A run that this process executes now. */
+  live(run: string): LiveRun | null;
   /** The tokens of this process for tools, by holder. */
   grants: GrantTokens;
   /** Where this gateway serves; null if it does not say. */

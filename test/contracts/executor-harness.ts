@@ -4,7 +4,9 @@ import { agentRegistry } from "../../src/agents/registry.ts";
 import type { Database } from "../../src/db/database.ts";
 import { manualClock, type ManualClock } from "../../src/kernel/clock.ts";
 import { isTerminal, type RunState } from "../../src/ledger/run.ts";
+import { echoSigner } from "../../src/runs/echo.ts";
 import { Executor } from "../../src/runs/executor.ts";
+import { grantTokens } from "../../src/runs/grant-tokens.ts";
 import type { RunServices } from "../../src/runs/services.ts";
 import { memoryStreams } from "../../src/streams/memory/memory-streams.ts";
 import { LedgerHarness } from "./ledger-harness.ts";
@@ -56,7 +58,11 @@ export async function worksOn(
     abortGraceMs: 2_000,
     followUp: "queue",
     caps: {},
-    echo: (address) => address,
+    echoes: echoSigner(Buffer.alloc(32, 7), "default"),
+    grants: grantTokens(ledger.services(node).ids),
+    toolGraceMs: 60_000,
+    url: null,
+    live: () => null,
     hear: {
       posted: silent,
       opsAdded: silent,

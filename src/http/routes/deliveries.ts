@@ -73,7 +73,6 @@ export function deliveryRoutes(routes: Routes, ports: HttpPorts): void {
       return json(c, 202, { delivery: id, ...(await ports.retryDelivery(id, body.to)) });
     },
   );
-  sendRoute(routes, ports);
 }
 
 function listRoute(routes: Routes, ports: HttpPorts): void {
@@ -108,34 +107,5 @@ function listRoute(routes: Routes, ports: HttpPorts): void {
         pageOf(rows, query.limit, (row) => encodePlace([row.createdAt, row.id]), toWireDelivery),
       );
     },
-  );
-}
-
-function sendRoute(routes: Routes, ports: HttpPorts): void {
-  route(
-    routes,
-    {
-      method: "post",
-      path: "/v1/sends",
-      summary:
-        "Sends a message under the rules of addresses: to an address, or, for no run, to a slot of an account.",
-      body: z.strictObject({
-        to: z.string(),
-        account: shortText(4_700).optional(),
-        text: z.string().refine((text) => text.trim() !== "", "is empty"),
-        run: shortText(200).optional(),
-        id: shortText(200).optional(),
-      }),
-      answers: { 202: { description: "The delivery." } },
-      errors: [
-        "invalid_address",
-        "destination_not_allowed",
-        "cross_post_not_allowed",
-        "no_destination",
-        "unknown_run",
-        "idempotency_conflict",
-      ],
-    },
-    async (c, { body }) => json(c, 202, await ports.send(body)),
   );
 }
