@@ -9,6 +9,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addInit } from "./commands/init.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSchedules } from "./commands/schedules.ts";
+import { addSend } from "./commands/send.ts";
 import { addSlots } from "./commands/slots.ts";
 import { addStart } from "./commands/start.ts";
 import { addWhy } from "./commands/why.ts";
@@ -32,6 +33,7 @@ export function buildProgram(): Command {
   addDenials(program);
   addSchedules(program);
   addSlots(program);
+  addSend(program);
   addWhy(program);
   return program;
 }

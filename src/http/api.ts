@@ -119,6 +119,14 @@ export interface WireRun {
   deadlineAt: string | null;
 }
 
+/** The answer of `POST /v1/sends`; `run` if it was sent in the name of one by a token for tools. */
+export interface WireSent {
+  delivery: string;
+  address: string;
+  state: string;
+  run?: string;
+}
+
 /** The answer of `/v1/node`: the process that answers, and the agents that it has. */
 export interface WireNode {
   version: string;

@@ -17,6 +17,7 @@ const commands = [
   "deliveries list",
   "deliveries show",
   "deliveries retry",
+  "send",
   "why",
 ];
 
