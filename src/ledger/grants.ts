@@ -103,7 +103,7 @@ const runsOfGrant = statement<{ tenant: string; grant: string; since: number }>(
     ])
     .where("g.tenant_id", "=", p.tenant)
     .where("g.grant_id", "=", p.grant)
-    .where((e) => e.or([e("r.finished_at", "is", null), e("r.finished_at", ">=", p.since)])),
+    .where((e) => e.or([e("r.finished_at", "is", null), e("r.finished_at", ">", p.since)])),
 );
 
 /** Two are enough to know that there are several. */

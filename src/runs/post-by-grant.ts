@@ -91,7 +91,7 @@ export const postByGrant = command(
 function* holdGranted(input: PostByGrantInput, env: CommandEnv): Program<boolean> {
   const row = yield* first(lockRun, { tenant: input.tenant, run: input.run });
   if (row?.finished_at === null) return true;
-  if (row && row.finished_at! >= env.now - input.graceMs) return false;
+  if (row && row.finished_at! > env.now - input.graceMs) return false;
   throw turnEnded(row?.reply_to ?? input.delivery.place.address, input.graceMs);
 }
 

@@ -14,11 +14,16 @@ export interface ToolClient {
   close(): Promise<void>;
 }
 
-/** @param url where the gateway serves */
-export async function toolClient(url: string, token: string): Promise<ToolClient> {
+/** @param fetch reaches a gateway that does not listen */
+export async function toolClient(
+  url: string,
+  token: string,
+  fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>,
+): Promise<ToolClient> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const headers = { authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } }));
+  const how = { requestInit: { headers }, ...(fetch === undefined ? {} : { fetch }) };
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url), how));
   return {
     client,
     async call(name, args = {}, meta) {

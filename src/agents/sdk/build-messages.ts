@@ -1,5 +1,6 @@
 import type { ModelMessage, UserContent } from "ai";
 import type { HistoryItem, MessagePart, RunContext } from "../agent.ts";
+import { turnPrompt } from "../turn-prompt.ts";
 
 /** Kinds of files that models commonly read. Others are named in the text, so that the model can say what it cannot see. */
 const readableFile = /^(image\/(png|jpeg|gif|webp)|application\/pdf|audio\/(wav|mpeg|mp3))$/;
@@ -15,9 +16,7 @@ type Content = Exclude<UserContent, string>;
  */
 export function buildMessages(ctx: RunContext, preface = ""): ModelMessage[] {
   const nameOf = speakers(ctx);
-  const turn = nameOf(ctx.sender.id) + ctx.text;
-  const echo = `reply_to=${ctx.echo}`;
-  const text = [preface, turn, echo].filter((piece) => piece !== "").join("\n\n");
+  const text = turnPrompt({ text: nameOf(ctx.sender.id) + ctx.text, echo: ctx.echo }, preface);
   return [...ctx.history.flatMap((item) => ofHistory(item, nameOf)), userMessage(text, ctx.message.parts)];
 }
 

@@ -1,4 +1,5 @@
 import type { RunContext, RunFact } from "../agent.ts";
+import { replyToRule } from "../turn-prompt.ts";
 
 /** So many runs are told of; live ones come first in `ctx.facts`, so what is left out is finished and old. */
 const factsTold = 50;
@@ -19,8 +20,7 @@ export function factsBlock(ctx: RunContext): string {
     "Nothing else is known about jobs here. Answer questions about a job's state only from this list, with its state,",
     "since when, its progress and its reason. If the job is not in the list, say that there is no record of it in this",
     "conversation. Never make up a state, a time or progress.",
-    "The line reply_to=... at the end of the newest message is the address where this turn's answer is due. Hand it back",
-    "unchanged where a tool asks for `turn_conversation`. Do not show it to people.",
+    replyToRule,
   ].join("\n");
 }
 
