@@ -1,6 +1,9 @@
 import { addressesMutants } from "./mutants/addresses.ts";
 import { furtherMutants } from "./mutants/further.ts";
+import { historiesMutants } from "./mutants/histories.ts";
 import { ledgerMutants } from "./mutants/ledger.ts";
+import { schedulesMutants } from "./mutants/schedules.ts";
+import { processMutants } from "./mutants/process.ts";
 import { surfaceMutants } from "./mutants/surface.ts";
 import type { RequirementId } from "./requirements.ts";
 
@@ -26,4 +29,7 @@ export const mutants: readonly Mutant[] = [
   ...ledgerMutants,
   ...surfaceMutants,
   ...furtherMutants,
+  ...historiesMutants,
+  ...schedulesMutants,
+  ...processMutants,
 ];

@@ -24,13 +24,12 @@ const address = [
   },
   {
     id: "ADDR-2",
-    state: "partly",
+    state: "done",
     text: "A destination is the named target, else the turn's own address, else last active, else latest seen; each candidate is held against the allowlist and a refused one is an error, never a reason to try the next.",
-    proof: "the named target and the turn's address; the two slots come with scheduled sends",
   },
   {
     id: "ADDR-3",
-    state: "planned",
+    state: "done",
     text: "The turn's address stands in its prompt as reply_to and may be handed back as turn_conversation, also by a process that is reused for another conversation and under shared memory.",
   },
   {
@@ -40,7 +39,7 @@ const address = [
   },
   {
     id: "ADDR-5",
-    state: "planned",
+    state: "done",
     text: "Last active and latest seen serve only sends outside any turn, where the operator switched that on; both are stored per channel account and independent of each other.",
   },
   {
@@ -70,7 +69,7 @@ const address = [
   },
   {
     id: "ADDR-11",
-    state: "planned",
+    state: "done",
     text: "What a schedule produces has a destination of its own, and an incomplete one is held and shown.",
   },
   {
@@ -326,11 +325,11 @@ const rest = [
     id: "AGNT-1",
     state: "partly",
     text: "Functions, models with tools, pooled command line agents and agents behind HTTP get the same context, may run sandboxed code, and know no channel.",
-    proof: "functions, models and AI SDK agents",
+    proof: "functions, models, AI SDK agents and pooled processes",
   },
   {
     id: "AGNT-2",
-    state: "planned",
+    state: "done",
     text: "One pooled process serves several conversations without mixing them, with no value of a turn in its environment.",
   },
   {

@@ -235,15 +235,13 @@ describe("a stop", () => {
     const [first, second] = [await puppets.turn("one"), await puppets.turn("two")];
     first.puppet.order({ kind: "stubborn" });
     await first.puppet.event("written");
-    second.puppet.order({ kind: "grandchild" });
-    const { pid } = await second.puppet.event("grandchild");
+    const grandchild = await puppets.grandchild(second.puppet);
     await agent.stop();
     await expect(one.ended).rejects.toMatchObject({ code: "shutting_down" });
     await expect(two.ended).rejects.toMatchObject({ code: "shutting_down" });
     expect([first.puppet.pid, second.puppet.pid].map((one_) => isAlive(one_))).toEqual([false, false]);
     await first.puppet.event("signal"); // It was asked before.
-    // The kernel reaps a killed grandchild through init; until then its id may still be there.
-    await puppets.until("the end of the grandchild", () => !isAlive(pid) || undefined);
+    await puppets.until("the end of the grandchild", () => !grandchild.lives || undefined);
     await expect(run(agent, "late").ended).rejects.toMatchObject({ code: "shutting_down" });
   });
 

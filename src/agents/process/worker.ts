@@ -183,7 +183,7 @@ export class Worker {
     this.#state = "ready";
     this.#wasReady = true;
     // Of those that it has now: one that turns out to be settled makes room for others, which are told by themselves.
-    for (const turn of [...this.#turns.values()]) void this.#tell(turn);
+    for (const turn of Array.from(this.#turns.values())) void this.#tell(turn);
     this.#events.changed();
   }
 

@@ -44,13 +44,14 @@ createInterface({ input: socket }).on("line", (line) => {
       process.on("SIGTERM", () => tell({ kind: "signal", signal: "SIGTERM" }));
       tell({ kind: "written" });
       break;
-    case "grandchild": {
-      const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], {
-        stdio: ["pipe", "inherit", "inherit"],
-      });
-      tell({ kind: "grandchild", pid: child.pid ?? 0 });
+    case "grandchild":
+      // It holds a connection to the test, which sees by it that it lives; our own output stays open with it.
+      spawn(
+        process.execPath,
+        ["-e", `require("net").connect(${process.argv[2]}, "127.0.0.1").write('{"kind":"grandchild"}\\n')`],
+        { stdio: ["pipe", "inherit", "inherit"] },
+      );
       break;
-    }
   }
 });
 

@@ -11,7 +11,7 @@ export type FromPuppet =
   | { kind: "line"; line: Record<string, unknown> }
   | { kind: "written" }
   | { kind: "signal"; signal: string }
-  | { kind: "grandchild"; pid: number };
+  | { kind: "grandchild" };
 
 export type ToPuppet =
   | { kind: "write"; text: string }
@@ -97,6 +97,8 @@ export class Puppet {
 
 export class Puppets implements AsyncDisposable {
   readonly all: Puppet[] = [];
+  /** What puppets have started; `lives` turns false with its process. */
+  readonly grandchildren: { lives: boolean }[] = [];
   /** Whether each says `ready` by itself. */
   ready = true;
   readonly #server: Server;
@@ -118,8 +120,14 @@ export class Puppets implements AsyncDisposable {
   #welcome(socket: Socket): void {
     this.#sockets.add(socket);
     let puppet: Puppet | null = null;
+    let grandchild: { lives: boolean } | null = null;
     createInterface({ input: socket }).on("line", (text) => {
       const message = JSON.parse(text) as FromPuppet;
+      if (message.kind === "grandchild") {
+        grandchild = { lives: true };
+        this.grandchildren.push(grandchild);
+        return this.changed();
+      }
       if (message.kind !== "hello") return puppet?.hear(message);
       puppet = new Puppet(message, socket, this);
       this.all.push(puppet);
@@ -130,8 +138,16 @@ export class Puppets implements AsyncDisposable {
     socket.on("close", () => {
       this.#sockets.delete(socket);
       if (puppet) puppet.gone = true;
+      if (grandchild) grandchild.lives = false;
       this.changed();
     });
+  }
+
+  /** Has a process start another one. Resolves when that lives. */
+  grandchild(of: Puppet): Promise<{ lives: boolean }> {
+    const n = this.grandchildren.length;
+    of.order({ kind: "grandchild" });
+    return this.until("a grandchild", () => this.grandchildren[n]);
   }
 
   changed(): void {
@@ -164,6 +180,11 @@ export class Puppets implements AsyncDisposable {
   /** The nth process that was started, from 0. */
   puppet(n: number): Promise<Puppet> {
     return this.until(`process ${n}`, () => this.all[n]);
+  }
+
+  /** Whether a process has the turn with this text now. */
+  has(text: string): boolean {
+    return this.#find(text) !== undefined;
   }
 
   /** The turn with this text, once a process has it; each turn is given once. */
