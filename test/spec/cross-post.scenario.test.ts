@@ -44,6 +44,7 @@ eachStore((store) => {
       { from: "dm", kind: "dm", to: "dm2", allowed: false, rules: [{ to: "web:main/dm2" }] },
       { from: "group", kind: "group", to: "wide", allowed: false, rules: [{ to: "web:main/*" }] },
       { from: "odd", kind: "unknown", to: "wide", allowed: false, rules: [{ to: "web:main/wide" }] },
+      { from: "odd", kind: "unknown", to: "dm2", allowed: false, rules: [{ to: "web:main/dm2" }] },
       { from: "room", kind: "channel", to: "wide", allowed: true, rules: [{ to: "web:main/wide" }] },
       { from: "room", kind: "channel", to: "wide", allowed: false, rules: [] },
       { from: "room", kind: "channel", to: "new", allowed: false, rules: [{ to: "web:main/new" }] },

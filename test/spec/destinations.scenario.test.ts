@@ -1,12 +1,19 @@
 /** Where something goes that belongs to no turn, and who was turned away. */
 import { expect } from "vitest";
 import { agent } from "../../src/index.ts";
-import type { Page, WireDelivery, WireDenial, WireRefusal, WireSlot } from "../../src/http/api.ts";
+import type {
+  Page,
+  WireDelivery,
+  WireDenial,
+  WireRefusal,
+  WireSchedule,
+  WireSlot,
+} from "../../src/http/api.ts";
 import { recordingChannel, type RecordingChannel, type TestGateway } from "../../src/test-kit/index.ts";
 import { eachStore } from "../support/stores.ts";
 import { waybill } from "./command.ts";
 import { scenario } from "./scenario.ts";
-import { gatewayOn, refusal } from "./support.ts";
+import { gate, gatewayOn, refusal } from "./support.ts";
 
 const echo = agent.fn(async (ctx) => `You said: ${ctx.text}`);
 
@@ -142,6 +149,38 @@ eachStore((store) => {
     });
     expect(chat.posts()).toHaveLength(1);
   });
+
+  scenario(
+    ["ADDR-1", "ADDR-5"],
+    "from inside a turn the slots are out of reach, whoever speaks elsewhere, and after a refusal too",
+    async () => {
+      const chat = recordingChannel({ kind: "chat" });
+      const [asked, moved] = [gate(), gate()];
+      const worker = agent.fn(async (ctx) => {
+        if (ctx.text !== "a private question") return "heard";
+        asked.open();
+        await moved.opened;
+        await refusal(() => ctx.send("chat:test/lobby", "elsewhere"));
+        await ctx.send(undefined, "sent without a target");
+        await ctx.remind({ in: 3_600_000, text: "later" });
+        return "answered";
+      });
+      await using t = await gatewayOn(store, { agents: { worker }, channels: [chat], lastActive: true });
+      const { turn } = await chat.receive("ada", "a private question", { kind: "dm" });
+      await asked.opened;
+      await said(t, chat, "lobby", "hello", "bob");
+      await t.until("the slot to move", async () => (await slots(t))[0]?.endsWith("chat:test/lobby"));
+      moved.open();
+      await t.settled(turn);
+      expect(chat.posts("chat:test/ada").map(({ text }) => text)).toEqual([
+        "sent without a target",
+        "answered",
+      ]);
+      expect(chat.posts("chat:test/lobby").map(({ text }) => text)).toEqual(["heard"]);
+      const { items } = await get<Page<WireSchedule>>(t, "/v1/schedules");
+      expect(items.map(({ to }) => to)).toEqual(["chat:test/ada"]);
+    },
+  );
 
   scenario(
     ["SECU-1"],

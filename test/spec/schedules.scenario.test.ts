@@ -4,17 +4,17 @@ import { agent } from "../../src/index.ts";
 import type { Page, WireDelivery, WireSchedule } from "../../src/http/api.ts";
 import { manualClock, type ManualClock } from "../../src/kernel/clock.ts";
 import type { WaybillConfig } from "../../src/gateway/settings.ts";
-import { recordingChannel, type TestGateway } from "../../src/test-kit/index.ts";
+import { recordingChannel, testGateway, type TestGateway } from "../../src/test-kit/index.ts";
 import { eachStore } from "../support/stores.ts";
 import { scenario } from "./scenario.ts";
-import { gatewayOn, told } from "./support.ts";
+import { gatewayOn, refusal, told } from "./support.ts";
 
 const start = Date.UTC(2026, 2, 2, 8, 0); // a Monday
 const minutes = (n: number): number => n * 60_000;
 const echo = agent.fn(async (ctx) => `You said: ${ctx.text}`);
 const base: WaybillConfig = { agents: { echo } };
 
-const byText = (a: unknown, b: unknown): number => String(a).localeCompare(String(b));
+const byText = (a: unknown, b: unknown): number => (String(a) < String(b) ? -1 : 1);
 
 async function call<T>(t: TestGateway, method: string, path: string, body?: unknown) {
   const headers = body === undefined ? undefined : { "content-type": "application/json" };
@@ -227,4 +227,173 @@ eachStore((store) => {
     await t.settled();
     expect(chat.posts("chat:test/ada/t1")).toHaveLength(2);
   });
+
+  scenario(["ADDR-11", "ADDR-2"], "of many nodes that find it due, one fires it", async () => {
+    const clock = manualClock(start);
+    const schedules = Array.from({ length: 8 }, (_, n) => ({
+      id: `s${n}`,
+      cron: "* * * * *",
+      to: `web:main/ops${n}`,
+      ...(n % 2 === 0 ? {} : { agent: "echo" }),
+      text: "tick",
+    }));
+    const config: WaybillConfig = { ...base, schedules };
+    await using t = await gatewayOn(store, config, { clock });
+    // SQLite has one process a store; there the same look may come twice at once.
+    const others = store.name === "postgres" ? [1, 2] : [];
+    const nodes: TestGateway[] = [t];
+    try {
+      for (const _ of others) nodes.push(await testGateway(config, { databaseUrl: t.databaseUrl, clock }));
+      for (let round = 1; round <= 3; round += 1) {
+        clock.advance(minutes(1));
+        await t.until(`round ${round}`, async () => (await t.posts()).length === round * schedules.length);
+        await t.settled();
+      }
+      const perPlace = Map.groupBy(await t.posts(), ({ address }) => address);
+      expect([...perPlace.values()].map((posts) => posts.length)).toEqual(schedules.map(() => 3));
+      expect(await t.runs()).toHaveLength(12);
+    } finally {
+      for (const node of nodes.slice(1)) await node.stop();
+    }
+  });
+
+  scenario(
+    ["ADDR-11", "ADDR-5"],
+    "a heartbeat to a slot goes where somebody spoke last, and a refused place blocks it there",
+    async () => {
+      const clock = manualClock(start);
+      const chat = recordingChannel({ kind: "chat" });
+      const schedules = [
+        { id: "beat", cron: "0 * * * *", to: "last-active", account: "chat:test", text: "still here" },
+      ];
+      const config = { ...base, channels: [chat], schedules, lastActive: true };
+      await using t = await gatewayOn(store, config, { clock });
+      const held = await comes(t, clock, "beat", minutes(60));
+      expect(await t.deliveries({ id: held.lastDelivery ?? "" })).toMatchObject([
+        { state: "held", address: "" },
+      ]);
+
+      await t.settled((await chat.receive("lab", "hello", { kind: "channel" })).turn);
+      const fired = await comes(t, clock, "beat", minutes(60));
+      await t.until("the beat", async () => chat.posts("chat:test/lab").length === 2);
+      expect(await t.deliveries({ id: fired.lastDelivery ?? "" })).toMatchObject([
+        { state: "delivered", rule: "last-active", address: "chat:test/lab" },
+      ]);
+
+      await t.settled((await chat.receive("lobby", "help", { kind: "channel" })).turn);
+      chat.forbid("chat:test/lab");
+      const refused = await comes(t, clock, "beat", minutes(60));
+      const [blocked] = await t.deliveries({ id: refused.lastDelivery ?? "" });
+      const reason = "the operator has closed this place";
+      expect(blocked).toMatchObject({
+        state: "blocked",
+        address: "chat:test/lab",
+        reason: `chat:test/lab may not be posted to: ${reason}`,
+        rejected: [{ rule: "last-active", address: "chat:test/lab", reason }],
+      });
+      expect(chat.posts("chat:test/lab")).toHaveLength(2);
+      expect(chat.posts("chat:test/lobby")).toHaveLength(1);
+    },
+  );
+
+  scenario(
+    ["ADDR-11"],
+    "operators add, disable, complete and remove; what cannot work is refused",
+    async () => {
+      const clock = manualClock(start);
+      const schedules = [{ id: "fixed", cron: "0 * * * *", to: "web:main/ops", text: "tick" }];
+      await using t = await gatewayOn(store, { ...base, schedules }, { clock });
+      const add = (body: Record<string, unknown>) =>
+        call<WireSchedule & { issues?: { field: string }[] }>(t, "POST", "/v1/schedules", body);
+      const change = (id: string, body: Record<string, unknown>) =>
+        call<WireSchedule>(t, "PATCH", `/v1/schedules/${id}`, body);
+      const text = "say it";
+      for (const [body, field] of [
+        [{ cron: "nope", text }, "cron"],
+        [{ cron: "0 0 31 2 *", text }, "cron"],
+        [{ cron: "0 9 * * *", timeZone: "Mars/Olympus", text }, "timeZone"],
+        [{ cron: "0 9 * * *", to: "no such place", text }, "to"],
+        [{ cron: "0 9 * * *", to: "last-active", text }, "account"],
+        [{ cron: "0 9 * * *", agent: "nobody", text }, "agent"],
+        [{ cron: "0 9 * * *", id: "No!", text }, "id"],
+        [{ at: "2026-03-01T08:00:00Z", text }, "at"],
+        [{ text }, "cron"],
+        [{ cron: "0 9 * * *", at: "2026-03-03T08:00:00Z", text }, "cron"],
+        [{ cron: "0 9 * * *", text: " " }, "text"],
+      ] as const) {
+        const { status, body: answer } = await add(body);
+        expect({ body, status, code: answer.code, field: answer.issues?.[0]?.field }).toEqual({
+          body,
+          status: 400,
+          code: "invalid_request",
+          field,
+        });
+      }
+      const once = { id: "once", inMs: minutes(5), text };
+      expect((await add({ ...once, inMs: undefined, at: "2026-03-02T08:05:00Z" })).status).toBe(201);
+      expect((await add({ id: "once", at: "2026-03-02T08:05:00Z", text })).body.id).toBe("once");
+      expect((await add({ id: "once", at: "2026-03-02T08:05:00Z", text: "else" })).status).toBe(409);
+
+      const held = await comes(t, clock, "once", minutes(5));
+      expect(held.state).toBe("done");
+      expect(await deliveriesIn(t, "held")).toHaveLength(1);
+      // Completing the schedule lets go what it holds, even though it will not come again.
+      expect((await change("once", { to: "web:main/team" })).status).toBe(200);
+      expect(told(await t.posts("web:main/team"))).toEqual([["web:main/team", text]]);
+      expect(await deliveriesIn(t, "held")).toEqual([]);
+
+      expect((await change("fixed", { text: "tock" })).body.code).toBe("invalid_request");
+      expect((await change("fixed", { state: "disabled" })).body).toMatchObject({
+        state: "disabled",
+        nextAt: null,
+      });
+      await t.restart();
+      clock.advance(minutes(120));
+      expect((await change("fixed", { state: "active" })).body.nextAt).toBe("2026-03-02T11:00:00.000Z");
+      expect(await t.posts("web:main/ops")).toEqual([]);
+      expect((await call(t, "DELETE", "/v1/schedules/fixed")).body.code).toBe("invalid_request");
+      expect((await call(t, "DELETE", "/v1/schedules/once")).status).toBe(200);
+      expect((await call(t, "GET", "/v1/schedules/once")).body.code).toBe("unknown_schedule");
+    },
+  );
+
+  scenario(
+    ["ADDR-7", "ADDR-11"],
+    "a reminder leaves its conversation only by the rule that its run would have needed, then and now",
+    async () => {
+      const clock = manualClock(start);
+      const codes: string[] = [];
+      const planner = agent.fn(async (ctx) => {
+        for (const to of ["web:main/news", "web:main/other"]) {
+          const { code } = await refusal(() => ctx.remind({ in: minutes(5), text: "psst", to }));
+          codes.push(code);
+        }
+        codes.push((await refusal(() => ctx.remind({ in: -1, text: "late" }))).code);
+        codes.push((await refusal(() => ctx.remind({ text: "when?" }))).code);
+        return "planned";
+      });
+      const crossPost = [{ from: "web:main/ada", to: "web:main/news" }];
+      const config: WaybillConfig = { agents: { planner }, crossPost };
+      await using t = await gatewayOn(store, config, { clock });
+      await t.say("hello", { conversation: "ada", kind: "dm" });
+      expect(codes).toEqual([
+        "nothing was refused",
+        "cross_post_not_allowed",
+        "invalid_request",
+        "invalid_request",
+      ]);
+      Object.assign(config, { crossPost: [] });
+      await t.restart();
+      clock.advance(minutes(5));
+      const [blocked] = await t.until("the reminder to be refused", async () => {
+        const found = await deliveriesIn(t, "blocked");
+        return found.length > 0 && found;
+      });
+      expect(blocked).toMatchObject({
+        address: "web:main/news",
+        rejected: [{ rule: "configured", address: "web:main/news", reason: "cross_post_not_allowed" }],
+      });
+      expect(await t.posts("web:main/news")).toEqual([]);
+    },
+  );
 });
