@@ -5,15 +5,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Compilable, Kysely } from "kysely";
-import pg from "pg";
 import type { Database } from "../../src/db/database.ts";
 import type { Tables } from "../../src/db/tables.ts";
 import { databaseTarget, openForReading } from "../../src/gateway/open-database.ts";
 import type { WireAccepted } from "../../src/http/api.ts";
 import type { CrashPlan } from "../../src/kernel/crash-points.ts";
 import { silentLogger } from "../../src/kernel/logger.ts";
+import { endLeases } from "./end-leases.ts";
 import type { FreshStore, TestStore } from "./stores.ts";
 import type { WebhookPeer } from "./webhook-peer.ts";
 
@@ -213,22 +212,9 @@ export class CrashWorld {
     return db.query((k) => build(k));
   }
 
-  /** On Postgres a dead node's lease has to run out; this is that, without the wait. On SQLite there is nothing to wait for. */
-  async endLeases(): Promise<void> {
-    const sql = "update nodes set lease_until = 1 where ended_at is null";
-    const { dialect, url } = databaseTarget(this.#fresh.databaseUrl, this.#folder);
-    if (dialect === "sqlite") {
-      if (!existsSync(url)) return;
-      const db = new DatabaseSync(url);
-      db.exec("pragma busy_timeout = 5000");
-      db.exec(sql);
-      db.close();
-      return;
-    }
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query(sql);
-    await client.end();
+  /** On Postgres a dead node's lease has to run out; this is that, without the wait. */
+  endLeases(): Promise<void> {
+    return endLeases(databaseTarget(this.#fresh.databaseUrl, this.#folder));
   }
 
   async dispose(): Promise<void> {
