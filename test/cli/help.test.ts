@@ -17,6 +17,10 @@ const commands = [
   "deliveries list",
   "deliveries show",
   "deliveries retry",
+  "denials list",
+  "schedules list",
+  "schedules add",
+  "slots clear",
   "send",
   "why",
 ];

@@ -28,6 +28,7 @@ export function addSchedules(program: Command): void {
   addClientFlags(schedules.command("show"))
     .argument("<schedule>")
     .description("one schedule: its times, where it goes, and why it would be held")
+    .addHelpText("after", "\nExample:\n  waybill schedules show stand-up")
     .action(async (id: string, flags: ClientFlags) => {
       const path = `/v1/schedules/${pathId(id)}`;
       show(await withClient(flags, (client) => client.get<WireSchedule>(path)), flags);
@@ -39,6 +40,7 @@ export function addSchedules(program: Command): void {
     addClientFlags(schedules.command(name))
       .argument("<schedule>")
       .description(what)
+      .addHelpText("after", `\nExample:\n  waybill schedules ${name} stand-up`)
       .action((id: string, flags: ClientFlags) => change(id, { state }, flags));
   }
   addClientFlags(schedules.command("to"))
@@ -46,12 +48,14 @@ export function addSchedules(program: Command): void {
     .argument("<address>")
     .description("give it another destination; what it holds goes there")
     .option("--account <account>", "with last-active or latest-seen: whose, such as slack:T1")
+    .addHelpText("after", "\nExample:\n  waybill schedules to stand-up web:main/team")
     .action((id: string, to: string, flags: ClientFlags & { account?: string }) =>
       change(id, { to, ...(flags.account === undefined ? {} : { account: flags.account }) }, flags),
     );
   addClientFlags(schedules.command("remove"))
     .argument("<schedule>")
     .description("remove one that does not stand in the settings")
+    .addHelpText("after", "\nExample:\n  waybill schedules remove stand-up")
     .action(async (id: string, flags: ClientFlags) => {
       const path = `/v1/schedules/${pathId(id)}`;
       const answer = await withClient(flags, (client) => client.delete<{ schedule: string }>(path));
@@ -66,6 +70,7 @@ function addList(schedules: Command): void {
     .option("--state <states>", "only these, with commas: active,disabled,done,removed")
     .option("--limit <number>", "at most so many, 1 to 1000", "20")
     .option("--next <place>", "the page after this one (its --json has it)")
+    .addHelpText("after", "\nExample:\n  waybill schedules list --state active")
     .action(async (flags: ListFlags) => {
       const query = queryOf({ state: flags.state, limit: flags.limit, next: flags.next });
       const page = await withClient(flags, (client) =>
@@ -91,7 +96,7 @@ function addAdd(schedules: Command): void {
       "after",
       `
 Example:
-  waybill schedules add "Stand-up in five minutes." --cron "55 8 * * 1-5" --time-zone Europe/Berlin --to web:main/team`,
+  waybill schedules add "Stand-up!" --cron "55 8 * * 1-5" --time-zone Asia/Seoul --to web:main/team`,
     )
     .action(async (text: string, flags: AddFlags) => {
       const { id, cron, timeZone, at, to, account, agent } = flags;

@@ -11,6 +11,7 @@ export function addSlots(program: Command): void {
     .description("the places that accounts remember for sends that belong to no turn");
   addClientFlags(slots.command("list"))
     .description("what stands in each slot")
+    .addHelpText("after", "\nExample:\n  waybill slots list")
     .action((flags: ClientFlags) => list(flags));
   addClientFlags(slots.command("clear"))
     .argument("<account>")
