@@ -5,6 +5,7 @@ import { ledgerMutants } from "./mutants/ledger.ts";
 import { schedulesMutants } from "./mutants/schedules.ts";
 import { processMutants } from "./mutants/process.ts";
 import { surfaceMutants } from "./mutants/surface.ts";
+import { toolsMutants } from "./mutants/tools.ts";
 import type { RequirementId } from "./requirements.ts";
 
 /**
@@ -29,6 +30,7 @@ export const mutants: readonly Mutant[] = [
   ...ledgerMutants,
   ...surfaceMutants,
   ...furtherMutants,
+  ...toolsMutants,
   ...historiesMutants,
   ...schedulesMutants,
   ...processMutants,

@@ -34,7 +34,7 @@ const address = [
   },
   {
     id: "ADDR-4",
-    state: "planned",
+    state: "done",
     text: "A tool's token is a grant over runs; the echo or a recorded turn id only selects among them, and what matches none or several, or was altered, is refused with the address to use.",
   },
   {
@@ -44,7 +44,7 @@ const address = [
   },
   {
     id: "ADDR-6",
-    state: "planned",
+    state: "done",
     text: "After a refusal that names the right address, an agent that stops naming targets still reaches the place of its own turn.",
   },
   {
@@ -79,7 +79,7 @@ const address = [
   },
   {
     id: "ADDR-13",
-    state: "planned",
+    state: "done",
     text: "A tool call that comes after its run ended reaches that run's address within a grace time and is refused later.",
   },
   {
