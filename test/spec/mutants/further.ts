@@ -5,9 +5,9 @@ export const furtherMutants: readonly Mutant[] = [
   {
     name: "turn-reaches-the-slots",
     ids: ["ADDR-1"],
-    file: "src/runs/run-context.ts",
-    find: "{ explicit, turn: live.run.replyTo },",
-    replace: '{ explicit: explicit ?? "web:main/general", turn: live.run.replyTo },',
+    file: "src/runs/choose-target.ts",
+    find: "{ explicit, turn: turn.address },",
+    replace: '{ explicit: explicit ?? "web:main/general", turn: turn.address },',
     scenario: {
       file: "test/spec/addresses.scenario.test.ts",
       name: "a send without a target reaches the DM that asked",
