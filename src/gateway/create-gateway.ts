@@ -212,9 +212,10 @@ export class RunningGateway {
   async #stop(parts: Parts, graceMs: number): Promise<void> {
     const { executor, services, channels, outbox, db, boot } = parts;
     parts.closing.now = true;
-    await parts.scheduler.stop();
+    const scheduled = parts.scheduler.stop();
     executor.close();
     await Promise.allSettled(channels.all.map(async (channel) => channel.stop?.()));
+    await scheduled;
     await parts.holds.stop();
     const late = await executor.settle(graceMs);
     await Promise.allSettled(late.map((run) => this.#interrupt(parts, run)));

@@ -68,7 +68,10 @@ const updateHeld = statement<HeldRow>()((k, p) =>
       held_json: p.content,
     })
     .where("tenant_id", "=", p.tenant)
-    .where("id", "=", p.id),
+    .where("id", "=", p.id)
+    // Completed in this moment by an operator: then it is sent, and not held again.
+    .where("held_json", "is not", null)
+    .returning("id"),
 );
 
 /**
@@ -85,7 +88,7 @@ export function* holdFiring(
   const content: HeldContent = { v: 1, agent: schedule.agent, text: schedule.text };
   const row: HeldRow = {
     tenant,
-    id: before?.id ?? input.id,
+    id: input.id,
     address: missing.address,
     state: missing.kind,
     rule: missing.rule,
@@ -95,8 +98,11 @@ export function* holdFiring(
     content: JSON.stringify(content),
     at: now,
   };
-  if (before) yield* all(updateHeld, row);
-  else yield* all(insertHeld, row);
+  if (before) {
+    const standing = yield* first(updateHeld, { ...row, id: before.id });
+    if (standing) return standing.id;
+  }
+  yield* all(insertHeld, row);
   return row.id;
 }
 

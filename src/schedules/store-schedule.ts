@@ -210,7 +210,10 @@ const remove = statement<{ tenant: string; id: string }>()((k, p) =>
     .returning("id"),
 );
 
-/** @throws WaybillError `unknown_schedule`; what the settings name is theirs, and `removeable` was asked before */
+/**
+ * Removes a schedule that the settings do not name; what they name is theirs.
+ * @throws WaybillError `unknown_schedule`
+ */
 export const removeSchedule = command("schedules.remove", function* (input: { tenant: string; id: string }) {
   if (!(yield* first(remove, input))) throw unknownSchedule(input.id);
 });
