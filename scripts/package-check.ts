@@ -83,6 +83,21 @@ async function install(tarball: string): Promise<string> {
   return user;
 }
 
+/** The channels' own packages: whoever imports `waybill/slack` installs them. After the install was measured. */
+const peers = ["@slack/web-api", "@slack/socket-mode"];
+
+async function addPeers(user: string): Promise<void> {
+  const { devDependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  const exact = peers.map((name) => `${name}@${devDependencies[name]}`);
+  await must(
+    "npm install of the optional peers",
+    run("npm", ["install", ...exact, "--prefer-offline", ...npmFlags], quiet(user)),
+  );
+  say(`with ${peers.join(" and ")}:`);
+}
+
 async function use(user: string): Promise<void> {
   const { version, exports } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
     version: string;
@@ -92,6 +107,7 @@ async function use(user: string): Promise<void> {
   if (printed !== version) throw new Error(`npx waybill --version printed "${printed}", not ${version}.`);
   say(`npx waybill --version prints ${printed}`);
 
+  await addPeers(user);
   const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
   for (const entry of entries.map((name) => name.replace(/^\./, "waybill"))) {
     const code = `const names = Object.keys(await import(${JSON.stringify(entry)})); if (!names.length) process.exit(1);`;

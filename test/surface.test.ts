@@ -49,6 +49,7 @@ test("error codes, each with its HTTP status and exit code", () => {
     "no_live_turn 409 4",
     "no_server 503 6",
     "not_found 404 3",
+    "platform_unavailable 503 1",
     "port_in_use 500 5",
     "provider_bad_answer 502 1",
     "provider_failed 502 1",
@@ -96,6 +97,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   "src/index.ts": ["agent", "createGateway", "defineConfig"],
   "src/test-kit/index.ts": ["manualClock", "recordingChannel", "testGateway"],
   "src/channels/webhook/index.ts": ["webhook"],
+  "src/channels/slack/index.ts": ["slack"],
 };
 
 const root = path.resolve(import.meta.dirname, "..");

@@ -63,6 +63,8 @@ export const errorCodes = {
   provider_rate_limited: { status: 502, exit: 1 },
   provider_failed: { status: 502, exit: 1 },
   provider_bad_answer: { status: 502, exit: 1 },
+  // chat platforms
+  platform_unavailable: { status: 503, exit: 1 },
   // streams
   stream_closed: { status: 409, exit: 1 },
   stream_fenced: { status: 409, exit: 1 },
