@@ -176,7 +176,7 @@ describe("lines that belong to nobody", () => {
     third.puppet.say({ type: "say", turn: second.id, id: 1, text: "of another process" });
     third.puppet.write("not json at all\n[1]\n\n");
     third.puppet.say({ type: "shout", text: "unknown type" });
-    third.puppet.say({ v: 2, type: "text", turn: third.id, text: "another version", id: 5 });
+    third.puppet.say({ v: 2, type: "say", turn: third.id, text: "another version", id: 5 });
     third.answer("3");
     second.answer("2");
     await Promise.all([two.ended, three.ended]);
@@ -216,6 +216,12 @@ describe("lines that belong to nobody", () => {
     (await puppets.turn("two")).answer("fine");
     await two.ended;
     expect(puppets.all).toHaveLength(1);
+  });
+
+  test("a malformed piece of the answer fails the turn, though its part has an id", async () => {
+    const going = run(open({ pool: { max: 1 } }), "hi");
+    (await puppets.turn("hi")).say({ type: "data", name: "price", value: 1, id: 7 });
+    await expect(going.ended).rejects.toMatchObject({ code: "agent_bad_output" });
   });
 
   test("an attempt's late line is not the next attempt's", async () => {

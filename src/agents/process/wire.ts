@@ -88,6 +88,9 @@ export type RequestId = z.infer<typeof id>;
 const processTypes = new Set<string>(processLine.options.map(({ shape }) => shape.type.value));
 const turnTypes = new Set<string>(turnLine.options.map(({ shape }) => shape.type.value));
 
+/** Lines that ask nothing: an `id` in them is no request's. */
+const plainTypes = new Set(["text", "data", "usage", "silent", "done", "error"]);
+
 /** What a line turned out to be. `bad` names what it is about as far as that can be told, and the rule that it breaks. */
 export type ReadLine =
   | { kind: "process"; line: ProcessLine }
@@ -168,7 +171,7 @@ function bad(
   message: string,
 ): ReadLine {
   const named = turn.safeParse(fields["turn"]);
-  const asked = id.safeParse(fields["id"]);
+  const asked = id.safeParse(plainTypes.has(String(fields["type"])) ? undefined : fields["id"]);
   return {
     kind: "bad",
     why,
