@@ -175,7 +175,7 @@ eachStore((store) => {
       for (const [turn_conversation, code] of tried) {
         for (const more of [{}, { to: "web:main/room" }, { to: "web:main/dm" }]) {
           const answer = await tools.call("post_message", { text: "x", turn_conversation, ...more });
-          expect(answer.value, turn_conversation as string).toMatchObject({ code, use: "web:main/dm" });
+          expect({ tried: turn_conversation, ...answer.value }).toMatchObject({ code, use: "web:main/dm" });
           expect(answer.text).not.toContain("sig=");
         }
       }
