@@ -57,12 +57,11 @@ export function openSchedules(
 function slotControl(s: RunServices, schedules: ScheduleServices) {
   return {
     async retryDelivery(delivery: string, to?: string): Promise<{ state: string }> {
-      if (await isHeld(schedules, delivery)) {
+      if (to !== undefined || (await isHeld(schedules, delivery))) {
         const fired = await completeHeld(schedules, delivery, to ?? null);
         if (fired.run !== null) return { state: "withdrawn" };
         return { state: fired.outbox ? "pending" : "delivered" };
       }
-      if (to !== undefined) throw hasAddress(delivery);
       const state = await s.db.do(retryDelivery, { tenant: s.tenant, delivery });
       s.hear.opsAdded();
       return state;
@@ -97,9 +96,4 @@ async function slotOf(s: ScheduleServices, request: SendRequest) {
     reason,
     ...(address === "" ? {} : { address }),
   });
-}
-
-function hasAddress(delivery: string): WaybillError {
-  const rule = "completes only what is held without an address; what has one goes there or nowhere";
-  return new WaybillError("invalid_request", `to: ${rule}.`, { delivery, issues: [{ field: "to", rule }] });
 }

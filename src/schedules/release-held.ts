@@ -94,10 +94,11 @@ export async function completeHeld(s: ScheduleServices, delivery: string, to: st
     throw new WaybillError("unknown_delivery", `There is no delivery ${delivery}.`, { delivery });
   }
   if (row.held_json === null || row.schedule_id === null) {
-    throw new WaybillError("delivery_not_retryable", `The delivery ${delivery} waits for no address.`, {
-      delivery,
-      state: row.state,
-    });
+    throw new WaybillError(
+      "delivery_not_retryable",
+      `The delivery ${delivery} is ${row.state} and waits for no address; what has one goes there or nowhere.`,
+      { delivery, state: row.state },
+    );
   }
   const schedule = await readSchedule(s.db, s.tenant, row.schedule_id);
   const found = to === null ? await foundAnew(s, delivery, schedule) : await resolveExplicit(s, to);
