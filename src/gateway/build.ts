@@ -310,13 +310,18 @@ function inboxOptions(
     onAccepting: () => {
       if (db.dialect === "sqlite") executor.wake();
     },
-    onAccepted(accepted, place, aborts) {
+    onAccepted(accepted, { place }, aborts) {
       if (accepted.repeated) return;
       metrics.accepted.inc({ outcome: accepted.outcome });
       s.hear.posted(place.address);
+      if (accepted.address !== place.address) s.hear.posted(accepted.address);
       if (s.senders.get(place.channel)?.inTransaction !== true) s.hear.opsAdded();
       giveSignals(aborts);
       if (db.dialect === "postgres") s.hear.runsReady();
+    },
+    onChanged(place, aborts) {
+      s.hear.posted(place.address);
+      giveSignals(aborts);
     },
   };
 }

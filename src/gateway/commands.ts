@@ -22,6 +22,7 @@ import { addReminder } from "../schedules/remind.ts";
 import { addSchedule, changeSchedule, removeSchedule, syncSchedules } from "../schedules/store-schedule.ts";
 import { acceptMessage } from "../turns/accept-message.ts";
 import { answerWord } from "../turns/answer-word.ts";
+import { amendMessage, withdrawMessage } from "../turns/change-message.ts";
 import { beginMemory } from "../turns/memory.ts";
 import { noteDenial } from "../turns/note-denial.ts";
 import { clearSlot } from "../turns/slots.ts";
@@ -30,6 +31,7 @@ import { clearSlot } from "../turns/slots.ts";
 export const commands = registryOf([
   absorbTurns,
   acceptMessage,
+  amendMessage,
   addReminder,
   addSchedule,
   answerWord,
@@ -63,5 +65,6 @@ export const commands = registryOf([
   storeProgress,
   syncSchedules,
   takeHold,
+  withdrawMessage,
   ...recoverCommands,
 ]);

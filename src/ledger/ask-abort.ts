@@ -90,6 +90,17 @@ export const askAbort = command(
   },
 );
 
+/** Asks one run to end, as part of a larger command. Null: there is no such run, or it has ended. */
+export function* abortRun(
+  input: { tenant: string; run: string; reason: string },
+  env: CommandEnv,
+): Program<AskedAbort | null> {
+  const run = yield* first(findRun, input);
+  if (!run || isTerminal(run.state as RunState)) return null;
+  yield* lockLane(input.tenant, run.lane, env);
+  return yield* abort(input.tenant, run, "cancel", input.reason, env);
+}
+
 /** Asks every live run whose answer is due at this address to end; others of the conversation are left alone. */
 export const stopPlace = command(
   "ledger.stop-place",

@@ -5,6 +5,7 @@ import { statement } from "../db/statement.ts";
 export type RunEventKind =
   | "staged"
   | "queued"
+  | "amended"
   | "released"
   | "claimed"
   | "progress"

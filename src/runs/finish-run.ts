@@ -13,7 +13,7 @@ import {
 import { lockLane } from "../ledger/lanes.ts";
 import type { Fence } from "../ledger/run.ts";
 import { countTokens } from "../turns/daily-caps.ts";
-import { remember, type MemoryItem } from "../turns/memory.ts";
+import { remember, rememberQuestion, type MemoryItem } from "../turns/memory.ts";
 
 export interface FinishInput {
   fence: Fence;
@@ -66,7 +66,8 @@ export const finishRun = command(
 
     const posted = delivery ? yield* recordDelivery(delivery, env.now) : null;
     if (delivery?.preview !== true) yield* takePreviewAway(input, env);
-    for (const question of input.questions) yield* remember(fence.tenant, input.scope, question, env.now);
+    for (const question of input.questions)
+      yield* rememberQuestion(fence.tenant, input.scope, question, env.now);
     if (input.answer && !cancelled) yield* remember(fence.tenant, input.scope, input.answer, env.now);
     const jobs = yield* settleJobs(input, state, delivery, env);
     const reason = asked ? (held.reason ?? held.abortCause) : input.reason;

@@ -4,7 +4,7 @@ import { matches, parsePattern } from "../address/pattern.ts";
 import type { Channel, ChannelFactory, ChannelPorts, IncomingMessage } from "../channels/channel.ts";
 import { placeOf } from "../deliveries/plan-delivery.ts";
 import type { OutgoingOp, ReconcileOutcome, SendOutcome } from "../deliveries/sender.ts";
-import type { Accepted } from "../turns/incoming.ts";
+import type { Accepted, ChangeOutcome } from "../turns/incoming.ts";
 import { FakePlatform, type PlatformPost, type ScriptedOutcome } from "./fake-platform.ts";
 
 export interface RecordingChannelOptions {
@@ -35,6 +35,8 @@ export interface ReceiveOptions {
   agent?: string;
   parts?: IncomingMessage["parts"];
   leftOut?: IncomingMessage["leftOut"];
+  /** The thread in which the answer is due, where the platform opens one below the message. */
+  answerIn?: string;
   /** The platform says that it sent this before. */
   retried?: boolean;
 }
@@ -57,6 +59,10 @@ export interface RecordingChannel extends ChannelFactory {
   attempted(count: number): Promise<void>;
   /** Says something on the platform, as a person does there. */
   receive(conversation: string, text: string, options?: ReceiveOptions): Promise<Accepted>;
+  /** Changes a message there, as its sender does. */
+  amend(conversation: string, id: string, text: string, options?: ReceiveOptions): Promise<ChangeOutcome>;
+  /** Takes a message back there. */
+  withdraw(conversation: string, id: string, options?: ReceiveOptions): Promise<ChangeOutcome>;
 }
 
 /**
@@ -74,6 +80,17 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
   const forbidden: string[] = [];
   let ports: ChannelPorts | null = null;
   let received = 0;
+  const inbox = (): ChannelPorts["inbox"] => {
+    if (ports) return ports.inbox;
+    throw new TypeError(`The channel ${kind} is not connected: give it to testGateway first.`);
+  };
+  const placeAt = (conversation: string, thread: string | undefined, how: ReceiveOptions) =>
+    placeOf({ channel: kind, account, conversation, thread: thread ?? null }, how.kind ?? "dm");
+  const changeOf = (conversation: string, id: string, how: ReceiveOptions) => ({
+    place: placeAt(conversation, how.thread, how),
+    id,
+    sender: { id: how.sender ?? "tester", name: null },
+  });
   return {
     kind,
     account,
@@ -88,13 +105,18 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
     close: (address, reason = "the place is gone") => platform.close(address, reason),
     forbid: (pattern) => void forbidden.push(pattern),
     attempted: (count) => platform.attempted(count),
-    receive(conversation, text, how = {}) {
-      if (!ports) throw new TypeError(`The channel ${kind} is not connected: give it to testGateway first.`);
+    async amend(conversation, id, text, how = {}) {
+      return inbox().amend({ ...changeOf(conversation, id, how), text });
+    },
+    async withdraw(conversation, id, how = {}) {
+      return inbox().withdraw(changeOf(conversation, id, how));
+    },
+    async receive(conversation, text, how = {}) {
+      const { agent, leftOut, retried, answerIn } = how;
       received += 1;
-      const { agent, leftOut, retried } = how;
-      const address: Address = { channel: kind, account, conversation, thread: how.thread ?? null };
-      return ports.inbox.accept({
-        place: placeOf(address, how.kind ?? "dm"),
+      return inbox().accept({
+        place: placeAt(conversation, how.thread, how),
+        ...(answerIn === undefined ? {} : { answerIn: placeAt(conversation, answerIn, how) }),
         id: how.id ?? `m-${received}`,
         sender: { id: how.sender ?? "tester", name: null },
         principal: null,

@@ -18,6 +18,7 @@ export type Text = string | { one: string; other: string };
 
 export const en = {
   // how a run ended, where it did not end with an answer
+  "message.withdrawn": "This message was taken back.",
   "run.failed": "Something went wrong and I could not answer this. (run {run})",
   "run.interrupted":
     "The gateway stopped while I was working on this, so it was not finished. Please ask again. (run {run})",
@@ -126,6 +127,7 @@ help (or /help): this text`,
 export type TextKey = keyof typeof en;
 
 export const ko: Record<TextKey, Text> = {
+  "message.withdrawn": "이 메시지는 보낸 사람이 지웠습니다.",
   "run.failed": "문제가 생겨 답변하지 못했습니다. (실행 {run})",
   "run.interrupted":
     "작업하는 동안 게이트웨이가 중단되어 끝내지 못했습니다. 다시 요청해 주세요. (실행 {run})",

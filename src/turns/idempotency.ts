@@ -74,6 +74,15 @@ export function* amendAnswer(tenant: string, key: IdempotencyKey, answer: unknow
   yield* all(amend, { tenant, scope: key.scope, key: key.key, answer: JSON.stringify(answer) });
 }
 
+/** The answer that is stored under a key, without taking it. Part of a larger command. */
+export function* readKept<A>(
+  tenant: string,
+  { scope, key }: Pick<IdempotencyKey, "scope" | "key">,
+): Program<A | null> {
+  const row = yield* first(findKey, { tenant, scope, key });
+  return row ? (JSON.parse(row.answer_json) as A) : null;
+}
+
 /** The answer that is stored under a key, without taking it. */
 export async function readAnswer<A>(
   db: Database,

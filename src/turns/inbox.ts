@@ -14,7 +14,8 @@ import { renderStoredText, renderText, type Locale } from "../texts/render.ts";
 import { acceptMessage, type AcceptInput, type FollowUp } from "./accept-message.ts";
 import { answerWord } from "./answer-word.ts";
 import { capsFor, type DailyCaps } from "./daily-caps.ts";
-import type { Accepted, Inbox, IncomingMessage } from "./incoming.ts";
+import { amendMessage, withdrawMessage } from "./change-message.ts";
+import type { Accepted, ChangeOutcome, Inbox, IncomingMessage, MessageChange } from "./incoming.ts";
 import { noteDenial } from "./note-denial.ts";
 import { reservedWordOf, type ReservedWord } from "./reserved-words.ts";
 
@@ -51,7 +52,9 @@ export interface InboxOptions {
   /** Told in the moment a message is on its way into the store, so that a claim can share its commit. */
   onAccepting?(): void;
   /** Told after the commit. */
-  onAccepted?(accepted: Accepted, place: Place, aborts: AskedAbort[]): void;
+  onAccepted?(accepted: Accepted, incoming: IncomingMessage, aborts: AskedAbort[]): void;
+  /** Told after the commit of a change to what was said before. */
+  onChanged?(place: Place, aborts: AskedAbort[]): void;
 }
 
 /** The memory scope of a place: its own, or one for all. */
@@ -63,9 +66,43 @@ export function scopeOf(memory: "conversation" | "shared", address: string): str
 export function createInbox(options: InboxOptions): Inbox {
   return {
     accept: (incoming) => accept(options, incoming),
-    amend: () => Promise.resolve("unknown"),
-    withdraw: () => Promise.resolve("unknown"),
+    amend: (change) => amend(options, change),
+    withdraw: (change) => withdraw(options, change),
   };
+}
+
+/** Where the answer to a message is due. */
+function dueAt({ place, answerIn }: IncomingMessage): Place {
+  return answerIn ?? place;
+}
+
+/** Who may not speak here any more changes nothing here either. */
+function mayChange(o: InboxOptions, change: MessageChange): boolean {
+  const { place, id, sender } = change;
+  return o.open() && o.authorize({ place, id, sender, principal: null, text: "", parts: [] }) === true;
+}
+
+async function amend(o: InboxOptions, change: MessageChange & { text: string }): Promise<ChangeOutcome> {
+  if (!mayChange(o, change)) return "unknown";
+  const outcome = await o.db.do(amendMessage, changeInput(o, change, change.text));
+  if (outcome !== "unknown") o.onChanged?.(change.place, []);
+  return outcome;
+}
+
+async function withdraw(o: InboxOptions, change: MessageChange): Promise<ChangeOutcome> {
+  if (!mayChange(o, change)) return "unknown";
+  const { outcome, aborts } = await o.db.do(withdrawMessage, changeInput(o, change, ""));
+  if (outcome !== "unknown") o.onChanged?.(change.place, aborts);
+  return outcome;
+}
+
+function changeInput(o: InboxOptions, { place, id, sender }: MessageChange, text: string) {
+  return { tenant: o.tenant, scope: scopeOfMessages(place), key: id, sender: sender.id, text };
+}
+
+/** Where the ids of messages count: the conversation, also of what was said in its threads. */
+function scopeOfMessages(place: Place): string {
+  return `message:${place.parent ?? place.address}`;
 }
 
 async function accept(o: InboxOptions, incoming: IncomingMessage): Promise<Accepted> {
@@ -81,7 +118,7 @@ async function accept(o: InboxOptions, incoming: IncomingMessage): Promise<Accep
     { turn: accepted.turn, run: accepted.run, repeated: accepted.repeated },
     "a message was accepted",
   );
-  o.onAccepted?.(accepted, incoming.place, aborts);
+  o.onAccepted?.(accepted, incoming, aborts);
   return accepted;
 }
 
@@ -98,9 +135,8 @@ async function deny(o: InboxOptions, incoming: IncomingMessage, reason: string):
 }
 
 function keyOf(incoming: IncomingMessage) {
-  const conversation = incoming.place.parent ?? incoming.place.address;
   return {
-    scope: `message:${conversation}`,
+    scope: scopeOfMessages(incoming.place),
     key: incoming.id,
     digest: sha256(
       canonicalJson([
@@ -134,11 +170,11 @@ async function acceptWord(o: InboxOptions, incoming: IncomingMessage, word: Rese
     message: messageOf(o, incoming),
     stands: incoming.regenerate === true,
     sender: { ...incoming.sender, principal: incoming.principal },
-    scope: scopeOf(o.memory, incoming.place.address),
+    scope: scopeOf(o.memory, dueAt(incoming).address),
     locale: o.locale,
     notices: leftOutNotices(o, turn, incoming),
     slots: o.slots,
-    reply: replyPlan(o, turn, incoming.place, ""),
+    reply: replyPlan(o, turn, dueAt(incoming), ""),
   });
 }
 
@@ -157,6 +193,7 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
   const message = messageOf(o, incoming);
   const person = { ...sender, principal };
   const caps = capsFor(o.caps, place, sender.id, agent.name);
+  const due = dueAt(incoming);
   return {
     tenant: o.tenant,
     key: keyOf(incoming),
@@ -168,8 +205,8 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
     notices: leftOutNotices(o, turn, incoming),
     empty:
       incoming.leftOut !== undefined && incoming.text.trim() === "" && !incoming.parts.some(saysSomething),
-    capReply: caps.length > 0 ? capReply(o, turn, place, agent.name) : null,
-    acknowledge: agent.background ? acknowledgement(o, turn, run, place, agent.name) : null,
+    capReply: caps.length > 0 ? capReply(o, turn, due, agent.name) : null,
+    acknowledge: agent.background ? acknowledgement(o, turn, run, due, agent.name) : null,
     slots: o.slots,
     run: {
       tenant: o.tenant,
@@ -178,7 +215,7 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
       agentVersion: agent.version,
       turn,
       foreground: !agent.background,
-      lane: place.address,
+      lane: due.address,
       state: "queued",
       recovery: agent.recovery,
       parent: null,
@@ -188,8 +225,8 @@ function toAcceptInput(o: InboxOptions, incoming: IncomingMessage): AcceptInput 
       trace: relatedId(run, "trace"),
       causedBy: null,
       origin: place.address,
-      replyTo: place.address,
-      scope: scopeOf(o.memory, place.address),
+      replyTo: due.address,
+      scope: scopeOf(o.memory, due.address),
       input: {
         v: 1,
         text: incoming.text,
@@ -225,8 +262,10 @@ function leftOutNotices(o: InboxOptions, turn: string, incoming: IncomingMessage
     const values = { name: all.join(", "), reason };
     const notice = { key: "parts.left_out", values };
     const text = renderText(o.locale, "parts.left_out", values);
-    const { place } = incoming;
-    return planDelivery({ kind: "reply", run: null, turn, place, text, notice, rule: "turn" }, o);
+    return planDelivery(
+      { kind: "reply", run: null, turn, place: dueAt(incoming), text, notice, rule: "turn" },
+      o,
+    );
   });
 }
 

@@ -38,6 +38,55 @@ export function* remember(tenant: string, scope: string, item: MemoryItem, now: 
   yield* all(insertItem, { ...item, tenant, scope, at: now });
 }
 
+/** The notice that stands where a person took a message back. */
+export const withdrawnKey = "message.withdrawn";
+
+const insertQuestion = statement<MemoryItem & { tenant: string; scope: string; at: number }>()((k, p) =>
+  k
+    .insertInto("memory_items")
+    .columns([
+      "tenant_id",
+      "scope",
+      "role",
+      "text",
+      "parts_json",
+      "sender",
+      "origin",
+      "address",
+      "run_id",
+      "at",
+    ])
+    .expression(
+      k
+        .selectNoFrom([
+          sql<string>`${p.tenant}`.as("tenant_id"),
+          sql<string>`${p.scope}`.as("scope"),
+          sql<string>`${p.role}`.as("role"),
+          sql<string>`${p.text}`.as("text"),
+          sql<string | null>`${p.parts}`.as("parts_json"),
+          sql<string | null>`${p.sender}`.as("sender"),
+          sql<string>`${p.origin}`.as("origin"),
+          sql<string>`${p.address}`.as("address"),
+          sql<string | null>`${p.run}`.as("run_id"),
+          sql<number>`cast(${p.at} as bigint)`.as("at"),
+        ])
+        .where(
+          sql<boolean>`not exists (select 1 from messages where tenant_id = ${p.tenant} and id = ${p.origin}
+            and notice_key = ${sql.lit(withdrawnKey)})`,
+        ),
+    ),
+);
+
+/** Adds what a person asked, unless they took it back meanwhile. Part of a larger command. */
+export function* rememberQuestion(
+  tenant: string,
+  scope: string,
+  item: MemoryItem,
+  now: number,
+): Program<void> {
+  yield* all(insertQuestion, { ...item, tenant, scope, at: now });
+}
+
 const recent = statement<{ tenant: string; scope: string; limit: number }>()((k, p) =>
   k
     .selectFrom("memory_items as m")

@@ -6,6 +6,7 @@ import { schedulesMutants } from "./mutants/schedules.ts";
 import { processMutants } from "./mutants/process.ts";
 import { surfaceMutants } from "./mutants/surface.ts";
 import { toolsMutants } from "./mutants/tools.ts";
+import { threadsMutants } from "./mutants/threads.ts";
 import type { RequirementId } from "./requirements.ts";
 
 /**
@@ -32,6 +33,7 @@ export const mutants: readonly Mutant[] = [
   ...furtherMutants,
   ...toolsMutants,
   ...historiesMutants,
+  ...threadsMutants,
   ...schedulesMutants,
   ...processMutants,
 ];

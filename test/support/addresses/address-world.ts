@@ -256,7 +256,7 @@ export class AddressWorld {
   async #operator(to: string): Promise<void> {
     const text = `operator ${this.#nonce()}`;
     const answer = await this.#post("/v1/sends", { to, text }, null);
-    expect(answer.status, answer.text).toBe(202);
+    expect([answer.status, answer.text]).toEqual([202, expect.any(String)]);
     this.#expect(to, text);
   }
 
