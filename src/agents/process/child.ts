@@ -38,10 +38,13 @@ export interface ChildEvents {
   exited(how: Exit): void;
 }
 
-/** What may wait for a child that does not read. */
+/** What may wait for a child that does not read, before something more is written. */
 const UNREAD_BYTES_MOST = 16 * 1024 * 1024;
-/** From the end of its input to SIGTERM, and from there to SIGKILL. Real time: it is about real processes. */
-const END_MS = { eof: 500, term: 2_000 };
+/**
+ * From the end of its input to SIGTERM, from there to SIGKILL, and from there until it is left behind (the kernel may
+ * hold it in a call that never returns, and a stop must end). Real time: it is about real processes.
+ */
+const END_MS = { eof: 500, term: 2_000, kill: 2_000 };
 /** How long the output of a child that has exited may stay open (by something that left its group). */
 const DRAIN_MS = 1_000;
 /** A longer line of standard error is cut into pieces by being dropped: logs are for people. */
@@ -52,15 +55,13 @@ export class Child {
   readonly #child: ChildProcess;
   readonly #events: ChildEvents;
   readonly #forget: () => void;
-  readonly exited: Promise<Exit>;
+  readonly #exited = Promise.withResolvers<Exit>();
   #ended: EndReason | null = null;
   #gone = false;
   #timers: NodeJS.Timeout[] = [];
 
   constructor(setup: ChildSetup, events: ChildEvents) {
     this.#events = events;
-    const { promise, resolve } = Promise.withResolvers<Exit>();
-    this.exited = promise;
     this.#child = spawn(setup.command, [...setup.args], {
       cwd: setup.cwd,
       env: { ...setup.env },
@@ -72,9 +73,9 @@ export class Child {
     this.#child.once("error", (error: NodeJS.ErrnoException) => {
       // A signal that could not be given is an `error` too, and no end.
       if (this.#child.pid === undefined)
-        this.#leave({ code: null, signal: null, failure: error.code ?? "failed" }, resolve);
+        this.#leave({ code: null, signal: null, failure: error.code ?? "failed" });
     });
-    this.#child.once("exit", (code, signal) => void this.#drain({ code, signal, failure: null }, resolve));
+    this.#child.once("exit", (code, signal) => void this.#drain({ code, signal, failure: null }));
     // EPIPE, when it ends while we write; its exit says the rest.
     this.#child.stdin?.on("error", () => {});
     this.#read();
@@ -107,8 +108,9 @@ export class Child {
   send(message: object): void {
     const { stdin } = this.#child;
     if (this.#gone || !stdin?.writable) return;
-    stdin.write(`${JSON.stringify(message)}\n`);
+    // Counted before: one turn with its files may be as long as it is.
     if (stdin.writableLength > UNREAD_BYTES_MOST) this.kill("does_not_read");
+    else stdin.write(`${JSON.stringify(message)}\n`);
   }
 
   /** Asks it to end (the end of its input, then SIGTERM), then ends it. Resolves when it is gone with its group. */
@@ -118,8 +120,11 @@ export class Child {
       this.#child.stdin?.end();
       this.#after(END_MS.eof, () => signalGroup(this.#child, "SIGTERM"));
       this.#after(END_MS.eof + END_MS.term, () => signalGroup(this.#child, "SIGKILL"));
+      this.#after(END_MS.eof + END_MS.term + END_MS.kill, () =>
+        this.#leave({ code: null, signal: "SIGKILL", failure: null }),
+      );
     }
-    return this.exited;
+    return this.#exited.promise;
   }
 
   /** Ends it at once. */
@@ -134,7 +139,7 @@ export class Child {
   }
 
   /** It has exited; the rest of its group goes too, and what it wrote before is read to the end. */
-  async #drain(how: Omit<Exit, "ended">, resolve: (exit: Exit) => void): Promise<void> {
+  async #drain(how: Omit<Exit, "ended">): Promise<void> {
     signalGroup(this.#child, "SIGKILL");
     const { stdout } = this.#child;
     if (stdout && !stdout.readableEnded && !stdout.destroyed) {
@@ -143,10 +148,10 @@ export class Child {
         this.#after(DRAIN_MS, read);
       });
     }
-    this.#leave(how, resolve);
+    this.#leave(how);
   }
 
-  #leave(how: Omit<Exit, "ended">, resolve: (exit: Exit) => void): void {
+  #leave(how: Omit<Exit, "ended">): void {
     if (this.#gone) return;
     this.#gone = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -154,6 +159,6 @@ export class Child {
     for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) pipe?.destroy();
     const exit = { ...how, ended: this.#ended };
     this.#events.exited(exit);
-    resolve(exit);
+    this.#exited.resolve(exit);
   }
 }

@@ -145,6 +145,23 @@ describe("a cancel", () => {
   });
 });
 
+test("a process that does not read is ended before what waits for it fills the memory", async () => {
+  const agent = open({ pool: { max: 1, concurrentTurns: 2 } });
+  const one = run(agent, "one");
+  const first = await puppets.turn("one");
+  first.puppet.order({ kind: "deaf" });
+  await first.puppet.event("written");
+  const fake = fakeContext({ text: "x".repeat(17 * 1024 * 1024) });
+  const two = agent.run({ ...fake.ctx, run: { ...fake.ctx.run, id: "run_two" } });
+  two.catch(() => {});
+  await new Promise(setImmediate); // The grant of the second is a promise of its own.
+  one.abort(new Error("stop"));
+  await expect(two).rejects.toMatchObject({
+    code: "agent_crashed",
+    message: expect.stringContaining("does not read its standard input"),
+  });
+});
+
 describe("a start", () => {
   test("of a program that is not there fails at once, by name, for all that wait", async () => {
     const agent = processAgent({ command: "no-such-program-here", pool: { max: 1 } });

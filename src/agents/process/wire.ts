@@ -10,7 +10,7 @@ import type { JsonValue } from "../agent.ts";
  */
 export const wireVersion = 1;
 
-/** The most bytes of one line, either way. What is longer ends the process: it cannot be told where the next line begins. */
+/** The most bytes of one line of a process. What is longer ends it: memory has an end, and so must a line. */
 export const LINE_BYTES_MOST = 1024 * 1024;
 
 const turn = z.string().min(1).max(200);

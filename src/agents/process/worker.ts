@@ -34,6 +34,8 @@ export interface WorkerEvents {
 
 /** Lines in a row that say nothing that can be used; then it speaks something else, and is ended. */
 const BAD_LINES_MOST = 100;
+/** Dropped lines of one process that are logged each; then every thousandth. */
+const DROPS_LOGGED = 20;
 /** Ids of turns that are over, kept to tell "late" from "unknown" in the log. */
 const OVER_MOST = 1_000;
 
@@ -54,6 +56,7 @@ export class Worker {
   readonly #graces = new Map<string, () => void>();
   #state: "starting" | "ready" | "leaving" | "gone" = "starting";
   #badLines = 0;
+  #dropped = 0;
   /** Lines that were not JSON before it was ready: the usual reason why it never is. */
   #noise = 0;
   #wasReady = false;
@@ -211,9 +214,13 @@ export class Worker {
     this.#child?.send({ v: wireVersion, type: "refused", turn: read.turn, message: read.message });
   }
 
-  /** Dropped, logged and counted; the log has ids, never what the line says. */
+  /** Dropped, logged and counted; the log has ids, never what the line says, and not every one of a flood. */
   #drop(why: string, turn: string | null): void {
-    this.#log.warn({ why, turn: turn?.slice(0, 80) ?? null }, "a line of a process was dropped");
+    this.#dropped += 1;
+    if (this.#dropped <= DROPS_LOGGED || this.#dropped % 1_000 === 0) {
+      const fields = { why, turn: turn?.slice(0, 80) ?? null, dropped: this.#dropped };
+      this.#log.warn(fields, "a line of a process was dropped");
+    }
     this.#events.dropped();
   }
 

@@ -39,6 +39,11 @@ createInterface({ input: socket }).on("line", (line) => {
     case "kill":
       process.kill(process.pid, order.signal);
       break;
+    case "deaf":
+      process.stdin.pause();
+      process.stdin.removeAllListeners("data");
+      tell({ kind: "written" });
+      break;
     case "stubborn":
       keepAfterEof = true;
       process.on("SIGTERM", () => tell({ kind: "signal", signal: "SIGTERM" }));

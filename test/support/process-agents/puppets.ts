@@ -18,7 +18,7 @@ export type ToPuppet =
   | { kind: "log"; text: string }
   | { kind: "exit"; code: number }
   | { kind: "kill"; signal: NodeJS.Signals }
-  | { kind: "stubborn" }
+  | { kind: "stubborn" | "deaf" }
   | { kind: "grandchild" };
 
 /** A turn in the hands of a puppet. */
