@@ -74,7 +74,6 @@ test("error codes, each with its HTTP status and exit code", () => {
     "turn_mismatch 403 4",
     "turn_not_granted 403 4",
     "turn_required 409 4",
-    "too_many_reminders 429 1",
     "unauthorized 401 4",
     "unknown_agent 404 3",
     "unknown_delivery 404 3",

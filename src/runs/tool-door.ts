@@ -62,8 +62,11 @@ export interface ToolDoor {
   addresses(grant: Grant, call: TurnChoice): Promise<ReachableAddress[]>;
 }
 
-/** @param count hears of each call: the tool, and `ok` or the code of its refusal */
-export function toolDoor(s: RunServices, count: (tool: ToolName, outcome: string) => void): ToolDoor {
+/** @param count hears of each call: the tool (`none`: its token opened nothing), and `ok` or the code of its refusal */
+export function toolDoor(
+  s: RunServices,
+  count: (tool: ToolName | "none", outcome: string) => void,
+): ToolDoor {
   const called = async <T>(
     tool: ToolName,
     grant: Grant,
@@ -98,14 +101,14 @@ export function toolDoor(s: RunServices, count: (tool: ToolName, outcome: string
 async function openGrant(
   s: RunServices,
   token: string,
-  count: (tool: ToolName, outcome: string) => void,
+  count: (tool: "none", outcome: string) => void,
 ): Promise<Grant> {
   const hash = hashOfToken(token);
   const at = { now: s.clock.now(), graceMs: s.toolGraceMs };
   const grant = hash === null ? null : await readGrant(s.db, s.tenant, hash, at);
   if (grant && !grant.expired) return grant;
   const code = grant ? "grant_expired" : "invalid_grant";
-  count("post_message", code);
+  count("none", code);
   s.log.warn({ code, ...(grant ? { grant: grant.id } : {}) }, "a call with a token for tools was refused");
   throw grant
     ? new WaybillError(code, "This token for tools has expired; the agent's next turn makes it good again.")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Page, WireMessage, WireSent } from "../../src/http/api.ts";
-import { folder, problem, run, say, serve } from "./process.ts";
+import { folder, problem, run, say, serve, streamEnded } from "./process.ts";
 
 /** An agent that lends its grant to whoever asks, as an agent's process has it, and stays at work. */
 const settings = `
@@ -70,6 +70,47 @@ test("an agent with only a shell posts where it was asked, by its grant; an oper
   const operator = await run(["send", "news", "--to", "web:main/general"], { cwd });
   expect(operator.code).toBe(0);
   expect(await said(url, "web:main/general")).toEqual(["news"]);
+});
+
+/** A process that posts through the tools' door before it answers, with what its environment and its turn gave it. */
+const program = `
+  import { createInterface } from "node:readline";
+  const { WAYBILL_GRANT: token, WAYBILL_URL: url } = process.env;
+  const say = (line) => process.stdout.write(JSON.stringify(line) + "\\n");
+  createInterface({ input: process.stdin }).on("line", async (text) => {
+    const line = JSON.parse(text);
+    if (line.type === "hello") say({ v: 1, type: "ready" });
+    if (line.type !== "turn") return;
+    const headers = { authorization: "Bearer " + token, "content-type": "application/json" };
+    const post = async (body) =>
+      (await (await fetch(url + "/v1/sends", { method: "POST", headers, body: JSON.stringify(body) })).json());
+    const unsaid = await post({ text: "unsaid" });
+    const sent = await post({ text: "tool", turn_conversation: line.reply_to });
+    const here = [process.pid, unsaid.code ?? unsaid.address, sent.code ?? sent.address];
+    say({ type: "done", turn: line.turn, text: here.join(" ") });
+  });
+`;
+
+test("one process serves two conversations, and its tools post in the place of each turn", async () => {
+  const cwd = folder({
+    "agent.mjs": program,
+    "waybill.config.ts": `
+      import { agent, defineConfig } from "waybill";
+      const pool = { max: 1 };
+      export default defineConfig({
+        agents: { worker: agent.process({ command: process.execPath, args: ["agent.mjs"], pool }) },
+      });
+    `,
+  });
+  const { url } = await serve(cwd);
+  for (const conversation of ["dm", "room"]) {
+    await streamEnded(url, (await say(url, { conversation, text: "hello" })).stream);
+  }
+  const [dm, room] = [await said(url, "web:main/dm"), await said(url, "web:main/room")];
+  const pid = dm.at(-1)!.split(" ")[0];
+  expect(dm).toEqual(["hello", "unsaid", "tool", `${pid} web:main/dm web:main/dm`]);
+  // From its second conversation on, a call has to say which turn it belongs to.
+  expect(room).toEqual(["hello", "tool", `${pid} turn_required web:main/room`]);
 });
 
 test("what is missing is said before anything is asked", async () => {

@@ -171,3 +171,41 @@ test("two turns of one process are told apart by echo or recorded turn id, and b
   expect(await post({}, { "waybill/turn": "web:main/dm" })).toMatchObject({ code: "turn_required" });
   expect(await post({ turn_conversation: dm.ctx.echo }, codex)).toMatchObject({ code: "turn_mismatch" });
 });
+
+test("what is malformed is refused, and posts nothing", async () => {
+  const { gateway, url, ask, hold } = await talking();
+  const { ctx } = await ask("dm");
+  const { token } = await ctx.grant("process:1");
+  const send = (body: string, type = "application/json") =>
+    fetch(new URL("/mcp", url), {
+      method: "POST",
+      body,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: "application/json, text/event-stream",
+        "content-type": type,
+      },
+    });
+  expect((await send("{")).status).toBe(400);
+  expect((await send("{}")).status).toBe(400);
+  expect((await send("hello", "text/plain")).status).toBe(415);
+  expect((await send(JSON.stringify("x".repeat(1_100_000)))).status).toBe(413);
+  const held = { headers: { authorization: `Bearer ${token}` } };
+  expect((await fetch(new URL("/mcp", url), { ...held, method: "DELETE" })).status).toBe(405);
+  const tools = await hold(token);
+  for (const args of [
+    {},
+    { text: "" },
+    { text: 1 },
+    { text: "x", id: "" },
+    { text: "x", to: "y".repeat(20_000) },
+  ]) {
+    expect((await tools.call("post_message", args)).refused).toBe(true);
+  }
+  expect((await tools.call("post_message", { text: "x", to: "#general" })).value).toMatchObject({
+    code: "invalid_address",
+  });
+  await expect(tools.call("delete_everything")).rejects.toThrow("not found");
+  const { body } = await gateway.get<{ items: object[] }>("/v1/messages?address=web:main/dm");
+  expect(body.items).toHaveLength(1);
+});
