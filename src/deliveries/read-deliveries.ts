@@ -192,6 +192,26 @@ export async function findDeliveryOfOp(db: Database, tenant: string, op: string)
   return row?.delivery_id ?? null;
 }
 
+const receiptOf = statement<{ tenant: string; delivery: string; part: number }>()((k, p) =>
+  k
+    .selectFrom("receipts")
+    .select("platform_id")
+    .where("tenant_id", "=", p.tenant)
+    .where("delivery_id", "=", p.delivery)
+    .where("part", "=", p.part),
+);
+
+/** The platform's id of a piece of a delivery; null while it is not posted. */
+export async function readReceipt(
+  db: Database,
+  tenant: string,
+  delivery: string,
+  part: number,
+): Promise<string | null> {
+  const [row] = await db.read(receiptOf, { tenant, delivery, part });
+  return row?.platform_id ?? null;
+}
+
 /** The delivery that made a post, by the platform's link to it. */
 export async function findDeliveryOfPermalink(
   db: Database,

@@ -85,6 +85,23 @@ function joinSenders(kind: string, channels: readonly Channel[]): Sender {
     reconcile: (op, signal) =>
       pick(op.address.account)?.reconcile(op, signal) ??
       Promise.resolve({ kind: "unknown", reason: `no account ${op.address.account}` }),
+    ...joinLife(channels, pick),
+  };
+}
+
+/** Each account shows what it can; calls come as seldom as the slowest of them wants. */
+function joinLife(
+  channels: readonly Channel[],
+  pick: (account: string) => Sender | undefined,
+): Pick<Sender, "live"> {
+  const lives = channels.flatMap(({ sender }) => sender.live ?? []);
+  if (lives.length === 0) return {};
+  return {
+    live: {
+      everyMs: Math.max(...lives.map(({ everyMs }) => everyMs)),
+      working: (address, signal) => pick(address.account)?.live?.working?.(address, signal),
+      show: async (post, signal) => pick(post.address.account)?.live?.show?.(post, signal),
+    },
   };
 }
 

@@ -15,6 +15,7 @@ import type { FinishOutput } from "./finish-run.ts";
 import type { LiveRun } from "./live-run.ts";
 import { readKnown, type Known } from "./known.ts";
 import { runContext } from "./run-context.ts";
+import { showLife, type Life } from "./show-life.ts";
 import type { RunServices } from "./services.ts";
 
 /**
@@ -25,10 +26,12 @@ export async function executeRun(s: RunServices, live: LiveRun, agent: Agent): P
   const log = s.log.child({ run: live.run.id, turn: live.run.turn, stream: live.run.stream });
   const cancelDeadline = armDeadline(s, live);
   let outcome: Outcome;
+  let life: Life | null = null;
   try {
     live.writer.append({ type: "start", messageId: live.message });
     s.hear.runChanged(live.run.id, live.run.replyTo, "running");
     await beginPreview(s, live);
+    life = showLife(s, live);
     outcome = await runAgent(s, live, agent, await readKnown(s, live));
   } catch (thrown) {
     outcome = outcomeOfError(thrown);
@@ -37,6 +40,7 @@ export async function executeRun(s: RunServices, live: LiveRun, agent: Agent): P
   }
   if (live.cause) outcome = outcomeOfCause(live.cause);
   live.ended = true;
+  await life?.end();
   s.reach("run:before-finish");
   if (outcome.detail) log.warn({ code: outcome.reason, detail: outcome.detail }, "the agent failed");
   const finished = await finishLive(s, live, outcome);

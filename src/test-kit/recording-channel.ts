@@ -3,7 +3,7 @@ import type { ConversationKind } from "../address/kind.ts";
 import { matches, parsePattern } from "../address/pattern.ts";
 import type { Channel, ChannelFactory, ChannelPorts, IncomingMessage } from "../channels/channel.ts";
 import { placeOf } from "../deliveries/plan-delivery.ts";
-import type { OutgoingOp, ReconcileOutcome, SendOutcome } from "../deliveries/sender.ts";
+import type { LiveSender, OutgoingOp, ReconcileOutcome, SendOutcome } from "../deliveries/sender.ts";
 import type { Accepted, ChangeOutcome } from "../turns/incoming.ts";
 import { FakePlatform, type PlatformPost, type ScriptedOutcome } from "./fake-platform.ts";
 
@@ -16,6 +16,8 @@ export interface RecordingChannelOptions {
   allow?: { senders?: readonly string[]; places?: readonly string[] };
   /** What the platform can do. Default: edit and delete, and no preview. */
   can?: { edit?: boolean; delete?: boolean; preview?: boolean };
+  /** What the platform shows of a run before its answer. Default: nothing. */
+  live?: LiveSender;
   /** Characters of one post; longer texts are split. Default: no limit. */
   limit?: number;
   /**
@@ -156,6 +158,7 @@ function connected(
       split: (text) => split(text, limit ?? Number.POSITIVE_INFINITY),
       send: (op, signal) => platform.send(op, signal),
       reconcile: (op) => Promise.resolve(reconcile(options.reconcile ?? "read-back", platform, op)),
+      ...(options.live ? { live: options.live } : {}),
     },
   };
 }

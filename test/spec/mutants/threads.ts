@@ -21,6 +21,22 @@ export const threadsMutants: readonly Mutant[] = [
     scenario: { file, name: "a question that is changed" },
   },
   {
+    name: "an-answer-overtakes-what-is-shown",
+    ids: ["STRM-10", "CHAN-3"],
+    file: "src/runs/execute-run.ts",
+    find: "  await life?.end();",
+    replace: "",
+    scenario: { file: "test/spec/life.scenario.test.ts", name: "a call that is still on its way" },
+  },
+  {
+    name: "nothing-is-shown-before-the-answer",
+    ids: ["CHAN-3"],
+    file: "src/runs/show-life.ts",
+    find: "  if (sender.show && live.preview !== null) showing.start();",
+    replace: "",
+    scenario: { file: "test/spec/life.scenario.test.ts", name: "an answer is shown as it is written" },
+  },
+  {
     name: "what-was-taken-back-is-remembered",
     ids: ["LEDG-15"],
     file: "src/turns/memory.ts",
