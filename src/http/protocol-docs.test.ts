@@ -10,9 +10,9 @@ test("docs/protocol.md names every route, and no route that is not there", async
   const gateway = await httpGateway({ agents: { echo: agent.fn(async () => "hi") } });
   const { body } = await gateway.get<{ paths: Record<string, unknown> }>("/openapi.json");
   const served = [...Object.keys(body.paths), "/openapi.json", "/"];
-  const named = [...page("protocol.md").matchAll(/`(?:(?:GET|POST) )?(\/(?:v1|api)\/[^`?\s]*)[^`]*`/g)].map(
-    (m) => m[1]!,
-  );
+  const named = [
+    ...page("protocol.md").matchAll(/`(?:(?:GET|POST|PATCH|DELETE) )?(\/(?:v1|api)\/[^`?\s]*)[^`]*`/g),
+  ].map((m) => m[1]!);
   expect(named.filter((path) => !served.includes(path))).toEqual([]);
   expect(served.filter((path) => /^\/(v1|api)\//.test(path) && !named.includes(path))).toEqual([]);
 });
