@@ -187,6 +187,8 @@ export interface GrantsTable {
   id: string;
   token_hash: string;
   made_for: string;
+  /** Where all of its runs are due; null: at several addresses. */
+  place: string | null;
   expires_at: number;
   created_at: number;
 }
@@ -197,6 +199,8 @@ export interface GrantRunsTable {
   run_id: string;
   agent_turn: string | null;
   added_at: number;
+  /** 0 once it was seen that the run ended before the grace time. */
+  recent: number;
 }
 
 export interface ApprovalsTable {

@@ -16,6 +16,7 @@ const putGrant = statement<{
   id: string;
   hash: string;
   holder: string;
+  place: string;
   expires: number;
   now: number;
 }>()((k, p) =>
@@ -26,10 +27,37 @@ const putGrant = statement<{
       id: p.id,
       token_hash: p.hash,
       made_for: p.holder,
+      place: p.place,
       expires_at: p.expires,
       created_at: p.now,
     })
-    .onConflict((c) => c.columns(["tenant_id", "id"]).doUpdateSet({ expires_at: p.expires })),
+    .onConflict((c) =>
+      c.columns(["tenant_id", "id"]).doUpdateSet({
+        expires_at: p.expires,
+        // Once it has had two, it has had two for good.
+        place: sql<string | null>`case when grants.place = excluded.place then grants.place end`,
+      }),
+    ),
+);
+
+/** So that a call of a holder which has had a hundred thousand turns looks at a few. */
+const forgetEnded = statement<{ tenant: string; grant: string; since: number }>()((k, p) =>
+  k
+    .updateTable("grant_runs")
+    .set({ recent: sql.lit(0) })
+    .where("tenant_id", "=", p.tenant)
+    .where("grant_id", "=", p.grant)
+    .where(sql<boolean>`recent = 1`)
+    .where((e) =>
+      e.exists(
+        e
+          .selectFrom("runs as r")
+          .select("r.id")
+          .whereRef("r.tenant_id", "=", "grant_runs.tenant_id")
+          .whereRef("r.id", "=", "grant_runs.run_id")
+          .where("r.finished_at", "<", p.since),
+      ),
+    ),
 );
 
 const putRun = statement<{
@@ -47,6 +75,7 @@ const putRun = statement<{
       run_id: p.run,
       agent_turn: p.agentTurn,
       added_at: p.now,
+      recent: 1,
     })
     .onConflict((c) =>
       c.columns(["tenant_id", "grant_id", "run_id"]).doUpdateSet({
@@ -61,31 +90,44 @@ export interface GrantRunInput {
   /** Of the token, SHA-256, base64url. */
   hash: string;
   holder: string;
+  /** Where the run's answer is due. */
+  place: string;
   /** Milliseconds from now. */
   lifeMs: number;
+  /** How long a run that has ended may still be acted for, in milliseconds. */
+  graceMs: number;
   /** The agent's own id of the turn, as we recorded it. */
   agentTurn: string | null;
 }
 
 /** A live run adds itself to a grant, which is made if there is none. @throws WaybillError `run_lost` */
 export const grantRun = command("ledger.grant-run", function* (input: GrantRunInput, env) {
-  const { fence, grant, hash, holder, agentTurn } = input;
+  const { fence, grant, hash, holder, place, agentTurn } = input;
   const { tenant } = fence;
   yield* hold(fence);
-  yield* all(putGrant, { tenant, id: grant, hash, holder, expires: env.now + input.lifeMs, now: env.now });
+  yield* all(putGrant, {
+    tenant,
+    id: grant,
+    hash,
+    holder,
+    place,
+    expires: env.now + input.lifeMs,
+    now: env.now,
+  });
+  yield* all(forgetEnded, { tenant, grant, since: env.now - input.graceMs });
   yield* all(putRun, { tenant, grant, run: fence.run, agentTurn, now: env.now });
 });
 
 const grantByHash = statement<{ tenant: string; hash: string }>()((k, p) =>
   k
     .selectFrom("grants")
-    .select(["id", "made_for", "expires_at"])
+    .select(["id", "made_for", "place", "expires_at"])
     .where("tenant_id", "=", p.tenant)
     .where("token_hash", "=", p.hash),
 );
 
 /** Joined from the grant's side, so that it reads as many runs as the grant had, not as many as there are. */
-const runsOfGrant = statement<{ tenant: string; grant: string; since: number }>()((k, p) =>
+const runsOfGrant = statement<{ tenant: string; grant: string; since: number }>()((k, p, dialect) =>
   k
     .selectFrom("grant_runs as g")
     .innerJoin("runs as r", (j) => j.onRef("r.tenant_id", "=", "g.tenant_id").onRef("r.id", "=", "g.run_id"))
@@ -98,34 +140,35 @@ const runsOfGrant = statement<{ tenant: string; grant: string; since: number }>(
       "r.fence",
       "r.finished_at",
       "r.scope",
-      "r.input_json",
+      // Only this of the input, which may hold files.
+      sql<
+        string | null
+      >`${dialect === "postgres" ? sql`r.input_json::json ->> 'kind'` : sql`json_extract(r.input_json, '$.kind')`}`.as(
+        "kind",
+      ),
       "g.agent_turn",
     ])
     .where("g.tenant_id", "=", p.tenant)
     .where("g.grant_id", "=", p.grant)
+    .where(sql<boolean>`g.recent = 1`)
     .where((e) => e.or([e("r.finished_at", "is", null), e("r.finished_at", ">", p.since)])),
 );
 
-/** Two are enough to know that there are several. */
-const placesOfGrant = statement<{ tenant: string; grant: string }>()((k, p) =>
+const runsOfTurn = statement<{ tenant: string; turn: string }>()((k, p) =>
   k
-    .selectFrom("grant_runs as g")
-    .innerJoin("runs as r", (j) => j.onRef("r.tenant_id", "=", "g.tenant_id").onRef("r.id", "=", "g.run_id"))
-    .select("r.reply_to")
-    .distinct()
-    .where("g.tenant_id", "=", p.tenant)
-    .where("g.grant_id", "=", p.grant)
-    .limit(2),
+    .selectFrom("runs")
+    .select(["id", "reply_to"])
+    .where("tenant_id", "=", p.tenant)
+    .where("turn_id", "=", p.turn),
 );
 
-const memberByTurn = statement<{ tenant: string; grant: string; turn: string }>()((k, p) =>
+const member = statement<{ tenant: string; grant: string; run: string }>()((k, p) =>
   k
-    .selectFrom("grant_runs as g")
-    .innerJoin("runs as r", (j) => j.onRef("r.tenant_id", "=", "g.tenant_id").onRef("r.id", "=", "g.run_id"))
-    .select(["r.id", "r.reply_to"])
-    .where("g.tenant_id", "=", p.tenant)
-    .where("g.grant_id", "=", p.grant)
-    .where("r.turn_id", "=", p.turn),
+    .selectFrom("grant_runs")
+    .select("run_id")
+    .where("tenant_id", "=", p.tenant)
+    .where("grant_id", "=", p.grant)
+    .where("run_id", "=", p.run),
 );
 
 /** A run that a grant may act for now: it is live, or ended within the grace time. */
@@ -172,8 +215,6 @@ export async function readGrant(
   const [row] = await db.read(grantByHash, { tenant, hash });
   if (!row) return null;
   const runs = await db.read(runsOfGrant, { tenant, grant: row.id, since: now - graceMs });
-  // After the runs: a run that is added meanwhile then makes the grant less clear, and never clearer than it is.
-  const places = await db.read(placesOfGrant, { tenant, grant: row.id });
   const live = runs.some((run) => run.finished_at === null);
   return {
     id: row.id,
@@ -188,10 +229,11 @@ export async function readGrant(
       fence: run.fence,
       finishedAt: run.finished_at,
       scope: run.scope,
-      kind: (JSON.parse(run.input_json) as { kind?: string }).kind ?? "unknown",
+      kind: run.kind ?? "unknown",
       agentTurn: run.agent_turn,
     })),
-    onePlace: places.length <= 1,
+    // The runs were read last: one that was added meanwhile may be due elsewhere, which the grant did not say yet.
+    onePlace: row.place !== null && runs.every((run) => run.reply_to === row.place),
   };
 }
 
@@ -202,6 +244,9 @@ export async function readMember(
   grant: string,
   turn: string,
 ): Promise<{ run: string; replyTo: string } | null> {
-  const [row] = await db.read(memberByTurn, { tenant, grant, turn });
-  return row ? { run: row.id, replyTo: row.reply_to } : null;
+  for (const { id, reply_to } of await db.read(runsOfTurn, { tenant, turn })) {
+    const [found] = await db.read(member, { tenant, grant, run: id });
+    if (found) return { run: id, replyTo: reply_to };
+  }
+  return null;
 }

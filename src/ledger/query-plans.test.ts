@@ -14,6 +14,7 @@ import { compilerOf, type Statement } from "../db/statement.ts";
 import { claimOps, readNextDue } from "../deliveries/claim-ops.ts";
 import { noCrash } from "../kernel/crash-points.ts";
 import { askAbort, stopPlace } from "./ask-abort.ts";
+import { grantRun, readGrant, readMember } from "./grants.ts";
 import { renewLease } from "./nodes.ts";
 import { storeProgress } from "./note-run.ts";
 import { readPlaceFacts, readPlaceRuns } from "./place-runs.ts";
@@ -91,6 +92,10 @@ async function aDay(db: Database): Promise<void> {
   await ledger.start(claim);
   await ledger.absorb(claim);
   await db.do(storeProgress, { fence: claim.fence, text: "half", percent: 50 });
+  const grant = { grant: "grant_1", hash: "h", holder: "process:1", place: address, agentTurn: null };
+  await db.do(grantRun, { fence: claim.fence, ...grant, lifeMs: 1_000, graceMs: 1_000 });
+  await readGrant(db, tenant, "h", { now: Date.now(), graceMs: 1_000 });
+  await readMember(db, tenant, "grant_1", claim.run.turn);
   await db.do(renewLease, { tenant, boot: node, leaseMs: 1_000 });
   await ledger.finish(claim, "completed");
   const lost = await ledger.accept({ lane: "b", recovery: "retry" });
@@ -167,6 +172,9 @@ describe("a day's statements", () => {
     ],
     ["ops of dead nodes", /^update "ops".*"owner" in/, /INDEX ops_sending/],
     ["a nested stream's run", /root_run <> id/, /INDEX runs_by_stream/],
+    ["what a grant may act for", /from "grant_runs" as "g"/, /SEARCH g USING INDEX grant_runs_recent/],
+    ["what a grant need not look at any more", /^update "grant_runs"/, /INDEX grant_runs_recent/],
+    ["a grant", /from "grants"/, /INDEX grants_by_token/],
     ["ended runs posted at a place", /"posted_in" = .*finished_at is not null/, /INDEX runs_by_posted/],
   ];
   for (const [what, statement, plan] of intended) {

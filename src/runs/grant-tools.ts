@@ -20,8 +20,8 @@ export async function grantTools(
   checkName("holder", holder);
   if (agentTurn !== undefined) checkName("agentTurn", agentTurn);
   const { id, token, hash } = s.grants.of(holder);
-  const of = { grant: id, hash, holder, lifeMs: LIFE_MS, agentTurn: agentTurn ?? null };
-  await s.db.do(grantRun, { fence: live.fence, ...of });
+  const of = { grant: id, hash, holder, place: live.run.replyTo, agentTurn: agentTurn ?? null };
+  await s.db.do(grantRun, { fence: live.fence, ...of, lifeMs: LIFE_MS, graceMs: s.toolGraceMs });
   return { token, url: s.url };
 }
 

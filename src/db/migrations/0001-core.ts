@@ -110,12 +110,13 @@ export const core: Migration = {
       tenant_id text not null, day text not null, subject text not null, runs {int} not null, tokens {int} not null,
       primary key (tenant_id, day, subject)){clustered}`,
     `create table grants (
-      tenant_id text not null, id text not null, token_hash text not null, made_for text not null,
+      tenant_id text not null, id text not null, token_hash text not null, made_for text not null, place text,
       expires_at {int} not null, created_at {int} not null, primary key (tenant_id, id)){clustered}`,
     `create unique index grants_by_token on grants (tenant_id, token_hash)`,
     `create table grant_runs (
       tenant_id text not null, grant_id text not null, run_id text not null, agent_turn text, added_at {int} not null,
-      primary key (tenant_id, grant_id, run_id)){clustered}`,
+      recent {int} not null, primary key (tenant_id, grant_id, run_id)){clustered}`,
+    `create index grant_runs_recent on grant_runs (tenant_id, grant_id, recent) where recent = 1`,
     `create table approvals (
       tenant_id text not null, id text not null, run_id text not null, address text not null, title text not null,
       detail text, state text not null, answered_by text, expires_at {int} not null, created_at {int} not null,
