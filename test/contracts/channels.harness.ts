@@ -9,7 +9,7 @@ import type { ChannelFactory } from "../../src/channels/channel.ts";
 import { webhook } from "../../src/channels/webhook/index.ts";
 import { RunningGateway } from "../../src/gateway/create-gateway.ts";
 import type { Store } from "./channel.contract.ts";
-import { WebhookPeer } from "../support/webhook-peer.ts";
+import { type PeerAnswer, WebhookPeer } from "../support/webhook-peer.ts";
 
 export interface Saying {
   conversation: string;
@@ -42,7 +42,7 @@ export interface WireDelivery {
 }
 
 /** What a channel may lack. Whoever lacks something says why, and proves that it does. */
-export type Capability = "allow" | "edit" | "pieces" | "platform";
+export type Capability = "allow" | "edit" | "files" | "pieces" | "platform";
 
 export interface Lack {
   reason: string;
@@ -54,7 +54,9 @@ export interface ChannelHarness {
   readonly gates: Gates;
   readonly lacks: Partial<Record<Capability, Lack>>;
   /** The other side, where it can be told to misbehave. */
-  readonly peer: WebhookPeer | null;
+  readonly peer: PlatformPeer | null;
+  /** What stands in the record of a sender who is not on the list. */
+  readonly denial: string;
   address(conversation: string, thread?: string): string;
   say(saying: Saying): Promise<Acknowledged>;
   /** What people see at a place, without what they said themselves. */
@@ -64,6 +66,56 @@ export interface ChannelHarness {
   /** Our own post as the platform reports it to us, where it does. */
   echo(address: string, post: Post): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The other side of a channel, which can be told to misbehave. What it says comes back as words of a delivery's reason. */
+export interface PlatformPeer {
+  /** True: it tells a repetition by its key, so what a person sends again by hand is there once all the same. */
+  readonly dedupes: boolean;
+  /** The next sends are answered so, one each; after them it posts and answers as usual. */
+  once(...answers: PeerAnswer[]): Promise<void>;
+  /** True: what was posted cannot be asked for. */
+  mute(isMute: boolean): Promise<void>;
+  /** The next send is refused for good. */
+  refuse(): Promise<string[]>;
+  /** The conversation no longer takes posts. */
+  gone(conversation: string): Promise<string[]>;
+  /** Nothing gets through; what was posted stays. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  /** Resolves when everything that has happened there is known here. */
+  sync(): Promise<void>;
+  /** All posts that people see, everywhere. */
+  count(): number;
+  /** What was sent to a conversation, each attempt: its key, and whether it proved who sent it. */
+  attempts(conversation: string): { key: string | undefined; signed: boolean }[];
+  /** Attempts of a delivery. */
+  sends(delivery: string): number;
+}
+
+function webhookPlatform(peer: WebhookPeer): PlatformPeer {
+  return {
+    dedupes: true,
+    once: (...answers) => peer.once("POST", ...answers),
+    mute: (isMute) => peer.always("GET", isMute ? { kind: "status", status: 405 } : null),
+    async refuse() {
+      await peer.once("POST", { kind: "status", status: 422, body: { detail: "not like this" } });
+      return ["not like this"];
+    },
+    async gone(conversation) {
+      await peer.gone(conversation);
+      return ["410", "the conversation was deleted"];
+    },
+    kill: () => peer.kill(),
+    restart: () => peer.restart(),
+    sync: () => peer.sync(),
+    count: () => peer.posts().length,
+    attempts: (conversation) =>
+      peer.requests
+        .filter(({ body }) => body.includes(`"${conversation}"`))
+        .map(({ headers, signed }) => ({ key: headers["idempotency-key"], signed })),
+    sends: (delivery) => peer.ops.filter((op) => op["delivery"] === delivery).length,
+  };
 }
 
 /** Agents wait here until the test lets them go on. */
@@ -126,7 +178,7 @@ function contractAgent(gates: Gates) {
   });
 }
 
-async function startGateway(store: Store, channels: ChannelFactory[], gates: Gates) {
+export async function startGateway(store: Store, channels: ChannelFactory[], gates: Gates) {
   const fresh = await store.fresh();
   const dataDir = await mkdtemp(path.join(tmpdir(), "waybill-channel-"));
   const gateway = new RunningGateway(
@@ -148,7 +200,7 @@ async function startGateway(store: Store, channels: ChannelFactory[], gates: Gat
 
 const base = "http://127.0.0.1:8787";
 let ids = 0;
-const nextId = (): string => `m${(ids += 1)}`;
+export const nextId = (): string => `m${(ids += 1)}`;
 
 export async function readJson<T>(gateway: RunningGateway, where: string): Promise<T> {
   const answer = await gateway.fetch(new Request(`${base}${where}`));
@@ -192,6 +244,7 @@ export async function webHarness(store: Store): Promise<ChannelHarness> {
     gateway,
     gates,
     peer: null,
+    denial: "",
     lacks: {
       allow: { reason: "who may speak is decided at the door of the HTTP server", proof: () => {} },
       edit: {
@@ -260,7 +313,8 @@ export async function webhookHarness(
   return {
     gateway,
     gates,
-    peer,
+    peer: webhookPlatform(peer),
+    denial: "the sender is not in allow.senders",
     lacks: {},
     address: (conversation, thread) => formatOf("webhook", conversation, thread),
     say({ conversation, kind = "dm", thread, text, id = nextId(), sender = "u1", files }) {
@@ -294,7 +348,12 @@ export async function webhookHarness(
   };
 }
 
-function formatOf(channel: string, conversation: string, thread: string | undefined): string {
+export function formatOf(
+  channel: string,
+  conversation: string,
+  thread: string | undefined,
+  account = "main",
+): string {
   const encode = (id: string): string => id.replace(/[%/ ]/g, (c) => encodeURIComponent(c));
-  return `${channel}:main/${encode(conversation)}${thread === undefined ? "" : `/${encode(thread)}`}`;
+  return `${channel}:${account}/${encode(conversation)}${thread === undefined ? "" : `/${encode(thread)}`}`;
 }
