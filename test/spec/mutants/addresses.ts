@@ -15,8 +15,8 @@ export const addressesMutants: readonly Mutant[] = [
     name: "memory-is-a-lane-of-its-own",
     ids: ["ADDR-1", "ADDR-9"],
     file: "src/turns/inbox.ts",
-    find: "      lane: place.address,",
-    replace: "      lane: scopeOf(o.memory, place.address),",
+    find: "      lane: due.address,",
+    replace: "      lane: scopeOf(o.memory, due.address),",
     scenario: { file: "test/spec/addresses.scenario.test.ts", name: "ADDR-1 ADDR-9: with one memory" },
   },
   {

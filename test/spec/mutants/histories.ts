@@ -1,7 +1,7 @@
 import type { Mutant } from "../mutants.ts";
 
 const file = "test/spec/address-histories.scenario.test.ts";
-const name = "\\[sqlite\\] .*after any history";
+const name = "after any history";
 
 /** What random histories must find. */
 export const historiesMutants: readonly Mutant[] = [
