@@ -64,10 +64,10 @@ function plain(text: string): string {
 }
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&" };
 
-/** Closes the gaps: "hey @bot, look" is "hey, look", and "@bot: look" is "look". */
+/** Closes the gaps: "hey @bot, look" is "hey, look", "where, @bot?" is "where?", and "@bot: look" is "look". */
 function tidy(text: string): string {
   return text
     .replaceAll(new RegExp(`^(\\s*${gap}\\s*)+[:,]?\\s*`, "g"), "")
-    .replaceAll(new RegExp(`[ \\t]*${gap}`, "g"), "")
+    .replaceAll(new RegExp(`,?[ \\t]*${gap}`, "g"), "")
     .trim();
 }
