@@ -18,6 +18,17 @@ const seen = statement<{ tenant: string; address: string }>()((k, p) =>
     .where("address", "=", p.address),
 );
 
+/** A thread that an answer will open: nothing stands there yet, but whoever writes below the question is heard. */
+const due = statement<{ tenant: string; address: string }>()((k, p) =>
+  k
+    .selectFrom("runs")
+    .select("id")
+    .where("tenant_id", "=", p.tenant)
+    .where("reply_to", "=", p.address)
+    .whereRef("reply_to", "<>", "origin")
+    .limit(1),
+);
+
 export interface ChannelGround {
   tenant: string;
   db: Database;
@@ -44,8 +55,9 @@ export function channelPorts(ground: ChannelGround): Omit<ChannelPorts, "alone" 
       return record ? sayWhy(record) : "This post is not one of mine, or its record was removed.";
     },
     async knows(address) {
-      const [row] = await db.read(seen, { tenant, address: formatAddress(address) });
-      return row !== undefined;
+      const place = { tenant, address: formatAddress(address) };
+      const [row] = await db.read(seen, place);
+      return row !== undefined || (await db.read(due, place)).length > 0;
     },
     hold: (name) => holds.take(name),
   };

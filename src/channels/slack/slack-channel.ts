@@ -56,7 +56,15 @@ const longestPauseMs = 60_000;
  * @throws WaybillError `config_invalid` for a token that is of no use
  */
 async function meet(workspace: Workspace, stopped: AbortSignal): Promise<void> {
-  const { ports } = workspace;
+  const { ports, settings } = workspace;
+  if (settings.signingSecret === null) {
+    // Better off, and said, than deaf.
+    throw new WaybillError(
+      "config_invalid",
+      "slack.signingSecret is needed: events come over HTTP only, Socket Mode is not there yet.",
+      { field: "slack.signingSecret" },
+    );
+  }
   for (let pauseMs = firstPauseMs; !stopped.aborted; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     try {
       await workspace.self();
