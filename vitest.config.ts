@@ -1,6 +1,13 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { findChromium, findPostgres, findRedis, skipVariables, variables } from "./test/support/services.ts";
+import {
+  findChromium,
+  findNgircd,
+  findPostgres,
+  findRedis,
+  skipVariables,
+  variables,
+} from "./test/support/services.ts";
 
 const longTests = "**/*.long.test.ts";
 
@@ -29,8 +36,13 @@ function project(
 /** Where the services are, for tests started by hand too; `npm test` has looked before and hands them down. */
 async function servicesForTests(): Promise<Record<string, string>> {
   const env: Record<string, string> = {};
-  const found = { postgres: await findPostgres(), redis: await findRedis(), chromium: findChromium() };
-  for (const name of ["postgres", "redis", "chromium"] as const) {
+  const found = {
+    postgres: await findPostgres(),
+    redis: await findRedis(),
+    chromium: findChromium(),
+    ngircd: findNgircd(),
+  };
+  for (const name of ["postgres", "redis", "chromium", "ngircd"] as const) {
     const service = found[name];
     // An empty address hides one that was given but does not work.
     env[variables[name]] = service.found ? service.url : "";

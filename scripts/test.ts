@@ -42,7 +42,7 @@ function say(line: string): void {
 
 /** Finds or starts what the tests need, and hands the addresses down through the environment. */
 async function prepareServices(browserTests: boolean): Promise<void> {
-  const use = (name: "postgres" | "redis" | "chromium", service: services.Service) => {
+  const use = (name: keyof typeof services.variables, service: services.Service) => {
     started.push(service);
     if (service.found) {
       process.env[services.variables[name]] = service.url;
@@ -56,6 +56,7 @@ async function prepareServices(browserTests: boolean): Promise<void> {
   };
   use("postgres", await services.preparePostgres());
   use("redis", await services.prepareRedis());
+  use("ngircd", services.prepareNgircd());
   if (browserTests) use("chromium", services.prepareChromium());
 }
 

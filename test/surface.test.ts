@@ -96,6 +96,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   "src/index.ts": ["agent", "createGateway", "defineConfig"],
   "src/test-kit/index.ts": ["manualClock", "recordingChannel", "testGateway"],
   "src/channels/webhook/index.ts": ["webhook"],
+  "src/channels/irc/index.ts": ["irc"],
   "src/channels/slack/index.ts": ["slack"],
 };
 

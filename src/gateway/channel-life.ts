@@ -1,4 +1,4 @@
-import type { Channel } from "../channels/channel.ts";
+import type { Channel, ChannelState } from "../channels/channel.ts";
 import { asWaybillError } from "../kernel/errors.ts";
 import type { Parts } from "./build.ts";
 
@@ -16,12 +16,14 @@ async function startOne(parts: Parts, channel: Channel): Promise<void> {
   const { states, services, closing } = parts;
   const { kind, account } = channel;
   const name = `${kind}:${account}`;
-  states.report(kind, account, { kind: channel.start ? "connecting" : "on" });
+  const first: ChannelState = { kind: channel.start ? "connecting" : "on" };
+  states.report(kind, account, first);
   if (!channel.start) return;
   try {
     await channel.start();
     if (closing.now) await channel.stop?.();
-    else if (states.of(kind, account)?.kind === "connecting") states.report(kind, account, { kind: "on" });
+    // One that has said itself how it stands knows better.
+    else if (states.of(kind, account) === first) states.report(kind, account, { kind: "on" });
   } catch (thrown) {
     const { code, message } = asWaybillError(thrown);
     services.log.error({ channel: name, code }, `the channel ${name} is off: ${message}`);

@@ -19,6 +19,7 @@ export const variables = {
   postgres: "WAYBILL_TEST_POSTGRES_URL",
   redis: "WAYBILL_TEST_REDIS_URL",
   chromium: "CHROMIUM_PATH",
+  ngircd: "WAYBILL_TEST_NGIRCD",
 } as const;
 
 /** Set by whoever looked: why tests of that service are skipped. */
@@ -26,6 +27,7 @@ export const skipVariables = {
   postgres: "WAYBILL_TEST_POSTGRES_SKIP",
   redis: "WAYBILL_TEST_REDIS_SKIP",
   chromium: "WAYBILL_TEST_CHROMIUM_SKIP",
+  ngircd: "WAYBILL_TEST_NGIRCD_SKIP",
 } as const;
 
 const probeMs = 2_000;
@@ -109,17 +111,40 @@ export function findChromium(): Service {
 
 /** As `findChromium`, and where we are root on Debian it is installed. */
 export function prepareChromium(): Service {
-  const found = findChromium();
+  return installed(findChromium, variables.chromium, "chromium", missingChromium);
+}
+
+/** An IRC server that tests start themselves. `url` is the path of its executable. */
+export function findNgircd(): Service {
+  const given = process.env[variables.ngircd];
+  const known = [given ?? "", "/usr/sbin/ngircd", "/usr/local/sbin/ngircd", "/opt/homebrew/sbin/ngircd"];
+  const path = known.find((one) => one !== "" && existsSync(one));
+  if (path !== undefined) return { found: true, url: path, from: given ? variables.ngircd : "a known path" };
+  return missingNgircd("ngircd is at none of the known paths");
+}
+
+/** As `findNgircd`, and where we are root on Debian it is installed. */
+export function prepareNgircd(): Service {
+  return installed(findNgircd, variables.ngircd, "ngircd", missingNgircd);
+}
+
+function installed(
+  find: () => Service,
+  variable: string,
+  name: string,
+  missing: (reason: string) => Service,
+): Service {
+  const found = find();
   const onDebian = process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
-  if (found.found || process.env[variables.chromium] || !onDebian) return found;
+  if (found.found || process.env[variable] || !onDebian) return found;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   spawnSync("apt-get", ["update", "-q"], { stdio: "ignore", env });
-  const install = ["install", "-y", "-q", "--no-install-recommends", "chromium"];
-  const installed = spawnSync("apt-get", install, { encoding: "utf8", env });
-  const again = findChromium();
+  const install = ["install", "-y", "-q", "--no-install-recommends", name];
+  const done = spawnSync("apt-get", install, { encoding: "utf8", env });
+  const again = find();
   if (again.found) return { ...again, from: "apt-get" };
-  const lines = (installed.stderr ?? "").trim().split("\n");
-  return missingChromium(`apt-get could not install it (${lines.at(-1)})`);
+  const lines = (done.stderr ?? "").trim().split("\n");
+  return missing(`apt-get could not install it (${lines.at(-1)})`);
 }
 
 function missingPostgres(reason: string): Service {
@@ -128,6 +153,10 @@ function missingPostgres(reason: string): Service {
 
 function missingRedis(reason: string): Service {
   return { found: false, reason, command: "apt-get install -y redis-server" };
+}
+
+function missingNgircd(reason: string): Service {
+  return { found: false, reason, command: "apt-get install -y ngircd" };
 }
 
 function missingChromium(reason: string): Service {
