@@ -5,7 +5,15 @@ import { cpus, totalmem } from "node:os";
 import type { Figure } from "./support/figures.ts";
 
 /** `npm run bench [-- name ...]`: each bench in a process of its own, one after another; results as a table and JSON. */
-const benches = ["turns", "start-latency", "token-gaps", "stream-rate", "readers", "ready"] as const;
+const benches = [
+  "turns",
+  "start-latency",
+  "token-gaps",
+  "stream-rate",
+  "readers",
+  "ready",
+  "console",
+] as const;
 
 async function run(name: string): Promise<Figure[]> {
   const figures: Figure[] = [];
