@@ -18,6 +18,8 @@ export interface DeliveryRecord {
   /** Why it is not delivered, in words for operators. */
   reason: string | null;
   message: string | null;
+  /** How it begins: 160 characters at most; null where nothing was to be said yet. */
+  text: string | null;
   /** The schedule that made it. */
   schedule: string | null;
   attempts: number;
@@ -99,7 +101,8 @@ async function complete(
 ): Promise<DeliveryRecord[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const [ops, receipts] = await Promise.all([
+  const messages = rows.flatMap((row) => row.message_id ?? []);
+  const [ops, receipts, said] = await Promise.all([
     db.query((k) =>
       k
         .selectFrom("ops")
@@ -116,14 +119,33 @@ async function complete(
         .where("delivery_id", "in", ids)
         .orderBy("part"),
     ),
+    messages.length === 0
+      ? []
+      : db.query((k) =>
+          k
+            .selectFrom("messages")
+            .select(["id", sql<string>`substr(text, 1, ${sql.lit(EXCERPT)})`.as("text")])
+            .where("tenant_id", "=", tenant)
+            .where("id", "in", messages),
+        ),
   ]);
+  const textOf = new Map(said.map(({ id, text }) => [id, text]));
   const opsOf = Map.groupBy(ops, (op) => op.delivery_id);
   const receiptsOf = Map.groupBy(receipts, (receipt) => receipt.delivery_id);
-  return rows.map((row) => toDelivery(row, opsOf.get(row.id) ?? [], receiptsOf.get(row.id) ?? []));
+  return rows.map((row) => {
+    const own = opsOf.get(row.id) ?? [];
+    const op = own.findLast(({ kind, part }) => part === 0 && kind !== "delete");
+    const text = textOf.get(row.message_id ?? "") ?? op?.text.slice(0, EXCERPT) ?? null;
+    return toDelivery(row, text, own, receiptsOf.get(row.id) ?? []);
+  });
 }
+
+/** Characters of a text that lists show. */
+const EXCERPT = 160;
 
 function toDelivery(
   row: Tables["deliveries"],
+  text: string | null,
   ops: readonly Tables["ops"][],
   receipts: readonly Tables["receipts"][],
 ): DeliveryRecord {
@@ -138,6 +160,7 @@ function toDelivery(
     rejected: JSON.parse(row.rejected_json) as Rejected[],
     reason: row.reason,
     message: row.message_id,
+    text,
     schedule: row.schedule_id,
     attempts: row.attempts,
     receipts: receipts.map(({ part, platform_id, address, permalink, at }) => ({

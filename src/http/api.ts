@@ -174,6 +174,8 @@ export interface WireDelivery {
   run: string | null;
   turn: string | null;
   message: string | null;
+  /** How it begins: 160 characters at most; null where nothing was to be said yet. */
+  text: string | null;
   /** The schedule that made it. */
   schedule: string | null;
   /** Empty while it is held for want of an address; `POST /v1/deliveries/{id}/retry` with `to` gives it one. */

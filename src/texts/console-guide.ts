@@ -14,7 +14,7 @@ export const consoleGuideEn = {
   "console.guide.open_run": "its record",
   "console.guide.kept": "Promise kept",
   "console.guide.broken": "Promise broken",
-  "console.guide.later": "Comes with its issue",
+  "console.guide.later": "Comes later",
   "console.guide.promise": "Promise {number}",
 
   "console.guide.stays.title": "An answer stays where it was asked",
@@ -74,7 +74,7 @@ export const consoleGuideKo: { [K in keyof typeof consoleGuideEn]: string } = {
   "console.guide.open_run": "기록 보기",
   "console.guide.kept": "약속을 지켰습니다",
   "console.guide.broken": "약속이 깨졌습니다",
-  "console.guide.later": "해당 이슈와 함께 추가됩니다",
+  "console.guide.later": "다음 버전에서 추가됩니다",
   "console.guide.promise": "약속 {number}번",
 
   "console.guide.stays.title": "답변은 질문한 곳에 남습니다",

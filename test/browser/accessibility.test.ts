@@ -1,9 +1,12 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { agent } from "../../src/agents/agent-factory.ts";
 import { inChromium, startConsole } from "./support/browser.ts";
 
+const shots = path.resolve(import.meta.dirname, "../../test-results/shots");
 const echo = agent.fn(async (ctx) => `You said: ${ctx.text}\n\n- a list\n- [a link](https://example.com)`);
 
 /** What axe finds that is serious or worse, each with where. */
@@ -24,7 +27,7 @@ const looks = [
 ] as const;
 
 inChromium("axe finds nothing serious in the chat", () => {
-  test.each(looks)("in %s", async (_name, options) => {
+  test.each(looks)("in %s", async (name, options) => {
     const { window, gateway, context } = await startConsole({ agents: { echo } }, options);
     const page = await window("/chat/new");
     await page.getByRole("textbox").last().waitFor();
@@ -41,6 +44,8 @@ inChromium("axe finds nothing serious in the chat", () => {
     await page.getByRole("article").last().waitFor();
     await page.getByText("You said: in its thread").waitFor();
     expect(await violations(page)).toEqual([]);
+    mkdirSync(shots, { recursive: true });
+    await page.screenshot({ path: path.join(shots, `chat-${name.replaceAll(" ", "-")}.png`) });
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").waitFor();
     expect(await violations(page)).toEqual([]);

@@ -43,7 +43,7 @@ const DeliveryRow = memo(
         <Cell name="main">
           <Link href={`/deliveries/${delivery.id}`} className={row["link"]} data-row-link>
             <strong>{t(`console.deliveries.kind.${kindOf(delivery.kind)}`)}</strong>
-            <span>{shortId(delivery.id)}</span>
+            <span dir="auto">{delivery.text ?? shortId(delivery.id)}</span>
           </Link>
           <div className={row["below"]}>
             {delivery.attempts > 0 ? (
