@@ -17,6 +17,7 @@ import { recoverCommands } from "../runs/recover-runs.ts";
 import { recordSend } from "../runs/send-outside.ts";
 import { startJob } from "../runs/start-job.ts";
 import { fireSchedule } from "../schedules/fire-schedule.ts";
+import { hastenSchedule } from "../schedules/hasten-schedule.ts";
 import { releaseHeld } from "../schedules/release-held.ts";
 import { addReminder } from "../schedules/remind.ts";
 import { addSchedule, changeSchedule, removeSchedule, syncSchedules } from "../schedules/store-schedule.ts";
@@ -44,6 +45,7 @@ export const commands = registryOf([
   dropHold,
   finishRun,
   fireSchedule,
+  hastenSchedule,
   grantRun,
   leaveNode,
   noteDenial,

@@ -94,6 +94,7 @@ function readOnlySchedules(db: HttpPorts["db"]): HttpPorts["schedules"] {
     },
     add: refuse,
     change: refuse,
+    fire: refuse,
     remove: refuse,
   };
 }

@@ -1,6 +1,7 @@
 import { asWaybillError, WaybillError } from "../kernel/errors.ts";
 import { defaultTimeZone, nextTime } from "./cadence.ts";
 import { scheduleProblems, type ScheduleProblem, type WrittenSchedule } from "./check-schedule.ts";
+import { hastenSchedule } from "./hasten-schedule.ts";
 import { listSchedules, readSchedule, type ScheduleFilter } from "./read-schedules.ts";
 import { releaseHeldOf } from "./release-held.ts";
 import { resolveDestination } from "./resolve-destination.ts";
@@ -34,6 +35,11 @@ export interface Schedules {
   add(written: WrittenSchedule): Promise<ShownSchedule>;
   /** @throws WaybillError `unknown_schedule`, `invalid_request` */
   change(id: string, change: ScheduleChange): Promise<ShownSchedule>;
+  /**
+   * Fires it now, as at its time: a run or a post, or what is held; one for once is done by it. Its times by cron stay.
+   * @throws WaybillError `unknown_schedule`; `invalid_request` where it is not active
+   */
+  fire(id: string): Promise<ShownSchedule>;
   /** @throws WaybillError `unknown_schedule`, `invalid_request` */
   remove(id: string): Promise<void>;
 }
@@ -70,6 +76,15 @@ export function createSchedules(s: ScheduleServices): Schedules {
       return withProblem(s, added);
     },
     change: (id, change) => changeOne(s, id, change),
+    async fire(id) {
+      const { state } = await show(id);
+      if (state !== "active") {
+        throw invalid([{ field: "state", rule: `is ${state}; only what is active can be fired.` }]);
+      }
+      await db.do(hastenSchedule, { tenant, id, at: s.clock.now() });
+      s.hear.schedulesChanged();
+      return show(id);
+    },
     async remove(id) {
       const { source, state } = await show(id);
       if (source === "settings" && state !== "removed") throw settled(id, "leave it out there");

@@ -46,6 +46,7 @@ test("schedules are listed, added, disabled and completed from a shell, and what
     "web:main/team",
   ];
   expect(await json(...added)).toMatchObject({ id: "lunch", timeZone: "UTC", to: "web:main/team" });
+  expect(await json("schedules", "fire", "lunch")).toMatchObject({ id: "lunch", state: "active" });
   cli.signal("SIGTERM");
   await cli.ended;
 

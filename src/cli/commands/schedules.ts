@@ -52,6 +52,14 @@ export function addSchedules(program: Command): void {
     .action((id: string, to: string, flags: ClientFlags & { account?: string }) =>
       change(id, { to, ...(flags.account === undefined ? {} : { account: flags.account }) }, flags),
     );
+  addClientFlags(schedules.command("fire"))
+    .argument("<schedule>")
+    .description("fire an active one now; its times by cron stay")
+    .addHelpText("after", "\nExample:\n  waybill schedules fire stand-up")
+    .action(async (id: string, flags: ClientFlags) => {
+      const path = `/v1/schedules/${pathId(id)}/fire`;
+      show(await withClient(flags, (client) => client.post<WireSchedule>(path, {})), flags);
+    });
   addClientFlags(schedules.command("remove"))
     .argument("<schedule>")
     .description("remove one that does not stand in the settings")

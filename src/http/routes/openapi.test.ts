@@ -47,6 +47,7 @@ test("the API is described from the routes that are served", async () => {
     "POST /v1/runs/{id}/cancel",
     "POST /v1/runs/{id}/retry",
     "POST /v1/schedules",
+    "POST /v1/schedules/{id}/fire",
     "POST /v1/sends",
   ]);
   const post = body.paths["/v1/messages"]?.["post"];

@@ -36,6 +36,7 @@ describe("what cannot be taken", () => {
       ["PATCH", "/v1/schedules/none", {}, "400 invalid_request"],
       ["PATCH", "/v1/schedules/none", { state: "done" }, "400 invalid_request state"],
       ["DELETE", "/v1/schedules/none", undefined, "404 unknown_schedule"],
+      ["POST", "/v1/schedules/none/fire", undefined, "404 unknown_schedule"],
       ["PUT", "/v1/schedules/none", {}, "405 method_not_allowed"],
       ["DELETE", "/v1/slots/web/last-active", undefined, "400 invalid_request account"],
       ["DELETE", "/v1/slots/web%3Amain/first-seen", undefined, "400 invalid_request slot"],
@@ -45,6 +46,25 @@ describe("what cannot be taken", () => {
       expect({ method, path, said: await ask(method, path, body) }).toEqual({ method, path, said });
     }
     expect(await ask("DELETE", "/v1/slots/web%3Amain/last-active")).toBe("200");
+  });
+
+  test("one is fired now only while it is active", async () => {
+    const schedules = [{ id: "beat", cron: "0 0 1 1 *", to: "web:main/ops", text: "hello" }];
+    const { call, get, post, hint } = await httpGateway({ agents, schedules });
+    const posted = hint((one) => one.kind === "posted" && one.address === "web:main/ops");
+    const fired = await post("/v1/schedules/beat/fire");
+    expect(fired.status).toBe(202);
+    await posted;
+    const { body } = await get<{ nextAt: string; lastDelivery: string }>("/v1/schedules/beat");
+    expect(body.lastDelivery).toMatch(/^dlv_/);
+    expect(body.nextAt).toMatch(/-01-01T00:00:00/);
+    const disabled = JSON.stringify({ state: "disabled" });
+    await call("/v1/schedules/beat", { method: "PATCH", headers, body: disabled });
+    const refused = await post<{ code: string; detail: string }>("/v1/schedules/beat/fire");
+    expect([refused.body.code, refused.body.detail]).toEqual([
+      "invalid_request",
+      "state is disabled; only what is active can be fired.",
+    ]);
   });
 
   test("one that is done or of the settings takes no state, and two fields go together", async () => {

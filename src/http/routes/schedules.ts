@@ -124,6 +124,18 @@ function changeRoutes(routes: Routes, ports: HttpPorts): void {
   route(
     routes,
     {
+      method: "post",
+      path: "/v1/schedules/{id}/fire",
+      summary: "Fires an active schedule now, as at its time; its times by cron stay as they are.",
+      params: idParams,
+      answers: { 202: { description: "The schedule; what it leads to is in it once it was fired." } },
+      errors: ["unknown_schedule", "invalid_request"],
+    },
+    async (c, { params }) => json(c, 202, toWireSchedule(await ports.schedules.fire(checkId(params.id)))),
+  );
+  route(
+    routes,
+    {
       method: "delete",
       path: "/v1/schedules/{id}",
       summary: "Removes a schedule that does not stand in the settings.",
