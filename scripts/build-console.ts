@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
+import { licensesOf } from "./support/licenses.ts";
 import { root } from "./support/paths.ts";
 
 const target = path.join(root, "dist/console");
@@ -43,11 +44,14 @@ async function buildConsole(digest: string): Promise<number> {
   const { build } = await import("vite");
   const outDir = path.join(root, "dist", `.console-${process.pid}`);
   try {
-    await build({
+    const built = await build({
       configFile: path.join(root, "console/vite.config.ts"),
       logLevel: "warn",
       build: { outDir, emptyOutDir: true },
     });
+    const chunks = [built].flat().flatMap((one) => ("output" in one ? one.output : []));
+    const modules = chunks.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+    writeFileSync(path.join(outDir, "THIRD_PARTY_LICENSES.txt"), `${licensesOf(modules)}\n`);
     for (const file of globSync("**/*.{html,js,css,svg,json}", { cwd: outDir })) {
       const full = path.join(outDir, file);
       const packed = gzipSync(readFileSync(full), { level: 9 });

@@ -3,9 +3,10 @@
  * the console.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { bundleWriter } from "./support/bundle-writer.ts";
+import { licensesOf } from "./support/licenses.ts";
 import { binary, root } from "./support/paths.ts";
 
 const dist = path.join(root, "dist");
@@ -18,7 +19,8 @@ const tsc = spawnSync(process.execPath, [binary("typescript", "tsc"), "-p", "tsc
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
 // In place of the modules of the same names, which nobody else loads.
-await bundleWriter(dist, "js", dist);
+const bundled = await bundleWriter(dist, "js", dist);
+writeFileSync(path.join(dist, "THIRD_PARTY_LICENSES.txt"), `${licensesOf(bundled)}\n`);
 
 let assets = 0;
 for (const file of globSync("src/**/*.*", { cwd: root })) {

@@ -18,9 +18,8 @@ export interface Requirement {
 const address = [
   {
     id: "ADDR-1",
-    state: "partly",
+    state: "done",
     text: "From acceptance to its end a turn keeps one reply address, so a send without a target posts once, there, whoever speaks elsewhere meanwhile.",
-    proof: "say and send without a target, from functions; not yet from tools of a pooled process",
   },
   {
     id: "ADDR-2",
@@ -313,8 +312,10 @@ const rest = [
   },
   {
     id: "CHAN-3",
-    state: "planned",
+    state: "partly",
     text: "People see that something happens: typing or status, streamed text, progress, and one message that is finished in place.",
+    proof:
+      "the web page, and what a channel is called with; the typing of each platform comes with its channel",
   },
   {
     id: "CHAN-4",
