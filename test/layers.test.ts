@@ -158,6 +158,11 @@ function consoleBreach(file: string, { specifier, kind }: Import): string | null
   if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return refused;
   if (!specifier.startsWith(".")) return null;
   const target = targetOf(file, specifier);
+  const page = /^console\/src\/pages\/[^/]+\//.exec(target)?.[0];
+  // Pages know nothing of one another; app/pages.ts lists them.
+  if (page !== undefined && !file.startsWith(page)) {
+    return file === "console/src/app/pages.ts" ? null : `${refused}: it is another page's`;
+  }
   if (target.startsWith("console/src/")) return null;
   if (target === "src/http/api.ts") return kind === "type" ? null : `${refused} but for its types`;
   return target.startsWith("src/texts/") || target === "src/streams/reduce.ts" ? null : refused;
@@ -190,6 +195,7 @@ describe("the sources of console/", () => {
     [`import type { X } from "../../src/http/wire.ts";`, false],
     [`import { x } from "../../src/db/database.ts";`, false],
     [`import { x } from "node:fs";`, false],
+    [`import { x } from "./pages/runs/run-list.tsx";`, false],
     [`import type { X } from "../../src/http/api.ts";`, true],
     [`import { x } from "../../src/texts/render.ts";`, true],
     [`import { x } from "./app/x.ts"; import "react";`, true],

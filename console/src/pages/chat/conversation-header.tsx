@@ -3,7 +3,7 @@ import { useTexts } from "../../app/language.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { useConversations } from "../../data/conversations.ts";
 import { placeParts } from "../../data/place.ts";
-import { markOf, nameOf } from "./names.ts";
+import { markOf, nameOf } from "../../components/names.ts";
 
 /** Which conversation this is. */
 export function ConversationHeader({ address }: { address: string }) {

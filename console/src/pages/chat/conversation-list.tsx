@@ -11,7 +11,7 @@ import { addressOfPath, hrefOf, inThread } from "../../data/place.ts";
 import { beginMarks, useMarks } from "../../data/unread.ts";
 import classes from "./conversation-list.module.css";
 import { groupConversations, type Listed } from "./groups.ts";
-import { markOf, nameOf } from "./names.ts";
+import { markOf, nameOf } from "../../components/names.ts";
 
 /** Channels and direct messages with their threads; what is unread is bold and counted. */
 export function ConversationList() {

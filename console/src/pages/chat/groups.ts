@@ -1,5 +1,5 @@
 import type { WireConversation } from "../../../../src/http/api.ts";
-import { nameOf } from "./names.ts";
+import { nameOf } from "../../components/names.ts";
 
 /** How many messages of a place were not read here. */
 export function unreadOf(conversation: WireConversation, read: Readonly<Record<string, number>>): number {

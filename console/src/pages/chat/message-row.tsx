@@ -11,9 +11,9 @@ import { inThread, rootOf } from "../../data/place.ts";
 import { fullTimeText, timeText } from "../../data/time.ts";
 import { MessageBody } from "./message-body.tsx";
 import classes from "./message-row.module.css";
-import { senderName } from "./names.ts";
+import { senderName } from "../../components/names.ts";
 import { Unanswered } from "./unanswered.tsx";
-import { useAgentName } from "./use-agent-name.ts";
+import { useAgentName } from "../../components/use-agent-name.ts";
 
 interface MessageRowProps {
   message: WireMessage;

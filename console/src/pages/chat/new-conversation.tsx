@@ -8,7 +8,7 @@ import { hrefOf } from "../../data/place.ts";
 import { useNode } from "../../data/runs-list.ts";
 import type { FilePart } from "./attachments.ts";
 import { Composer } from "./composer.tsx";
-import { slugOf } from "./names.ts";
+import { slugOf } from "../../components/names.ts";
 import classes from "./new-conversation.module.css";
 
 /** What the built-in guide understands, for a first message by one press; every agent's gateway knows the last one. */

@@ -6,7 +6,7 @@ import { discard, sendAgain, type Outgoing } from "../../data/outgoing.ts";
 import { Parts } from "./message-body.tsx";
 import row from "./message-row.module.css";
 import classes from "./outgoing-row.module.css";
-import { senderName } from "./names.ts";
+import { senderName } from "../../components/names.ts";
 
 /** A message that the server has not confirmed yet, or did not take. */
 export function OutgoingRow({ outgoing }: { outgoing: Outgoing }) {

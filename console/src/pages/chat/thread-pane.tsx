@@ -10,7 +10,7 @@ import classes from "./chat-page.module.css";
 import { Conversation } from "./conversation.tsx";
 import header from "../../app/page-header.module.css";
 import { MessageBody } from "./message-body.tsx";
-import { senderName } from "./names.ts";
+import { senderName } from "../../components/names.ts";
 
 interface ThreadPaneProps {
   /** The address of its conversation. */

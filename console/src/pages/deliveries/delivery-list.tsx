@@ -6,12 +6,12 @@ import { useTexts } from "../../app/language.tsx";
 import { PageHeader } from "../../app/page-header.tsx";
 import { EmptyState, ErrorState, LoadingLines } from "../../components/states.tsx";
 import { useDeliveryList } from "../../data/deliveries.ts";
-import { Chips, FilterBar, FilterTag, PlaceFilter } from "../runs/filters.tsx";
-import { PasteBox } from "../runs/paste-box.tsx";
-import list from "../runs/run-list.module.css";
-import { shortId } from "../runs/short-id.tsx";
-import { ListEnd } from "../runs/table.tsx";
-import { DeliveryTable } from "./delivery-row.tsx";
+import { Chips, FilterBar, FilterTag, PlaceFilter } from "../../components/records/filters.tsx";
+import { PasteBox } from "../../components/records/paste-box.tsx";
+import list from "../../components/records/list.module.css";
+import { shortId } from "../../components/records/short-id.tsx";
+import { ListEnd } from "../../components/records/table.tsx";
+import { DeliveryTable } from "../../components/records/delivery-row.tsx";
 
 const views = {
   all: [],

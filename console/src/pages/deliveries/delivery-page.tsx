@@ -7,19 +7,19 @@ import { SafeLink } from "../../components/safe-link.tsx";
 import { ErrorState, LoadingLines } from "../../components/states.tsx";
 import { useDelivery } from "../../data/deliveries.ts";
 import { useStory } from "../../data/story.ts";
-import { RetryDelivery } from "../runs/actions.tsx";
-import { Crumb } from "../runs/crumb.tsx";
-import { PlaceLink } from "../runs/place-link.tsx";
-import { Fact, Facts } from "../runs/run-facts.tsx";
-import facts from "../runs/run-facts.module.css";
-import page from "../runs/run-page.module.css";
-import { CopyId, IdLink } from "../runs/short-id.tsx";
-import { DeliveryBadge, toneOfDelivery } from "../runs/state-badge.tsx";
-import { kindOf } from "../runs/timeline-steps.tsx";
-import { Clock, spanText } from "../runs/time.tsx";
-import { WhyHere } from "../runs/why-here.tsx";
+import { RetryDelivery } from "../../components/records/actions.tsx";
+import { Crumb } from "../../components/records/crumb.tsx";
+import { PlaceLink } from "../../components/records/place-link.tsx";
+import { Fact, Facts } from "../../components/records/facts.tsx";
+import facts from "../../components/records/facts.module.css";
+import page from "../../components/records/record.module.css";
+import { CopyId, IdLink } from "../../components/records/short-id.tsx";
+import { DeliveryBadge, toneOfDelivery } from "../../components/records/state-badge.tsx";
+import { kindOf } from "../../components/records/delivery-names.ts";
+import { Clock, spanText } from "../../components/records/time.tsx";
+import { WhyHere } from "../../components/records/why-here.tsx";
 import classes from "./delivery-page.module.css";
-import { NextAttempt } from "./delivery-row.tsx";
+import { NextAttempt } from "../../components/records/delivery-row.tsx";
 
 /** A delivery: where it goes and why, what was sent for it, and what proves that it is there. */
 export function DeliveryPage({ id }: { id: string }) {

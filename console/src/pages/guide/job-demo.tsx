@@ -12,7 +12,7 @@ import { isLive } from "../../data/runs.ts";
 import { useStory } from "../../data/story.ts";
 import { serverNow } from "../../data/time.ts";
 import { useTimeline } from "../../data/timeline.ts";
-import { IdLink, shortId } from "../runs/short-id.tsx";
+import { IdLink, shortId } from "../../components/records/short-id.tsx";
 import classes from "./demo.module.css";
 import { MiniPane } from "./mini-pane.tsx";
 import { Promised } from "./promised.tsx";

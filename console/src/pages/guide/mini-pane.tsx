@@ -7,10 +7,10 @@ import { Markdown } from "../../components/markdown.tsx";
 import { hrefOf } from "../../data/place.ts";
 import { useLiveRuns } from "../../data/runs.ts";
 import { useTimeline } from "../../data/timeline.ts";
-import { senderName } from "../chat/names.ts";
-import { useAgentName } from "../chat/use-agent-name.ts";
-import { Place } from "../runs/place-link.tsx";
-import { ProgressBar } from "../runs/run-row.tsx";
+import { senderName } from "../../components/names.ts";
+import { useAgentName } from "../../components/use-agent-name.ts";
+import { Place } from "../../components/records/place-link.tsx";
+import { ProgressBar } from "../../components/records/run-row.tsx";
 import classes from "./mini-pane.module.css";
 
 /** A conversation in small, live; its whole is a click away. */

@@ -1,7 +1,7 @@
 import { CircleCheck, CircleX } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTexts } from "../../app/language.tsx";
-import { Clock } from "../runs/time.tsx";
+import { Clock } from "../../components/records/time.tsx";
 import classes from "./trace.module.css";
 
 export interface TraceLine {

@@ -2,10 +2,10 @@ import type { WireStory } from "../../../../src/http/api.ts";
 import { useLanguage } from "../../app/language.tsx";
 import { isLive } from "../../data/runs.ts";
 import classes from "./bars.module.css";
-import { toneOfRun } from "./state-badge.tsx";
+import { toneOfRun } from "../../components/records/state-badge.tsx";
 import type { StoryRun } from "./story-parts.ts";
 import { deliveriesOf } from "./story-parts.ts";
-import { spanText, useNow } from "./time.tsx";
+import { spanText, useNow } from "../../components/records/time.tsx";
 
 /** Runs over time, one below the other: how long each waited, worked, and when it posted. The words say the same. */
 export function Bars({ story, run }: { story: WireStory; run: StoryRun }) {

@@ -2,10 +2,10 @@ import { Link } from "wouter";
 import type { WireDelivery } from "../../../../src/http/api.ts";
 import { useLanguage } from "../../app/language.tsx";
 import { SafeLink, textWithIds } from "../../components/safe-link.tsx";
-import { DeliveryBadge } from "./state-badge.tsx";
+import { DeliveryBadge } from "../../components/records/state-badge.tsx";
 import classes from "./delivery-step.module.css";
-import { shortId } from "./short-id.tsx";
-import { spanText } from "./time.tsx";
+import { shortId } from "../../components/records/short-id.tsx";
+import { spanText } from "../../components/records/time.tsx";
 
 /** A post in a timeline: what became of it, the receipt that proves it, and the way to its page. */
 export function DeliveryStep({ delivery, text }: { delivery: WireDelivery; text: string | undefined }) {

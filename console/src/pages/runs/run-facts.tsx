@@ -1,16 +1,16 @@
-import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { WireStory } from "../../../../src/http/api.ts";
 import { useLanguage, useTexts } from "../../app/language.tsx";
 import { useNode } from "../../data/runs-list.ts";
 import { useRun } from "../../data/runs.ts";
-import { senderName } from "../chat/names.ts";
-import { PlaceLink } from "./place-link.tsx";
-import classes from "./run-facts.module.css";
-import { CopyId, IdLink, shortId } from "./short-id.tsx";
-import { RunBadge } from "./state-badge.tsx";
+import { senderName } from "../../components/names.ts";
+import { PlaceLink } from "../../components/records/place-link.tsx";
+import { Fact, Facts } from "../../components/records/facts.tsx";
+import classes from "../../components/records/facts.module.css";
+import { CopyId, IdLink, shortId } from "../../components/records/short-id.tsx";
+import { RunBadge } from "../../components/records/state-badge.tsx";
 import { deliveriesOf, turnOf, type StoryRun } from "./story-parts.ts";
-import { Clock, spanText } from "./time.tsx";
+import { Clock, spanText } from "../../components/records/time.tsx";
 
 /** What is known of a run besides its story. */
 export function RunFacts({ story, run }: { story: WireStory; run: StoryRun }) {
@@ -22,24 +22,6 @@ export function RunFacts({ story, run }: { story: WireStory; run: StoryRun }) {
       <Use run={run} />
       <Ids run={run} />
     </aside>
-  );
-}
-
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className={classes["fact"]}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-export function Facts({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section>
-      <h2>{title}</h2>
-      <dl>{children}</dl>
-    </section>
   );
 }
 

@@ -8,12 +8,19 @@ import { EmptyState, ErrorState, LoadingLines } from "../../components/states.ts
 import { useNode, useRunList } from "../../data/runs-list.ts";
 import { useStuck } from "../../data/runs-stuck.ts";
 import { liveStates } from "../../data/runs.ts";
-import { Chips, FilterBar, FilterTag, PlaceFilter, SelectFilter, TextFilter } from "./filters.tsx";
-import { PasteBox } from "./paste-box.tsx";
-import classes from "./run-list.module.css";
-import { RunTable } from "./run-row.tsx";
+import {
+  Chips,
+  FilterBar,
+  FilterTag,
+  PlaceFilter,
+  SelectFilter,
+  TextFilter,
+} from "../../components/records/filters.tsx";
+import { PasteBox } from "../../components/records/paste-box.tsx";
+import classes from "../../components/records/list.module.css";
+import { RunTable } from "../../components/records/run-row.tsx";
 import { overOf, StuckList } from "./stuck.tsx";
-import { ListEnd } from "./table.tsx";
+import { ListEnd } from "../../components/records/table.tsx";
 
 const views = {
   all: [],

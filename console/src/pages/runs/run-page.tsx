@@ -7,21 +7,21 @@ import { ErrorState, LoadingLines } from "../../components/states.tsx";
 import { isLive } from "../../data/runs.ts";
 import { useStory } from "../../data/story.ts";
 import { useStream, viewOf } from "../../data/streams.ts";
-import { senderName } from "../chat/names.ts";
-import { RetryRun, StopRun } from "./actions.tsx";
+import { senderName } from "../../components/names.ts";
+import { RetryRun, StopRun } from "../../components/records/actions.tsx";
 import { Bars } from "./bars.tsx";
-import { Crumb } from "./crumb.tsx";
-import { PlaceLink } from "./place-link.tsx";
-import { reasonOf } from "./reasons.ts";
+import { Crumb } from "../../components/records/crumb.tsx";
+import { PlaceLink } from "../../components/records/place-link.tsx";
+import { reasonOf } from "../../components/records/reasons.ts";
 import { RunFacts } from "./run-facts.tsx";
-import classes from "./run-page.module.css";
-import { ProgressBar } from "./run-row.tsx";
-import { RunBadge, toneOfRun } from "./state-badge.tsx";
+import classes from "../../components/records/record.module.css";
+import { ProgressBar } from "../../components/records/run-row.tsx";
+import { RunBadge, toneOfRun } from "../../components/records/state-badge.tsx";
 import { answerOf, questionOf, textOf, type StoryRun } from "./story-parts.ts";
 import type { WireStory } from "../../../../src/http/api.ts";
-import { Clock, spanText, useNow } from "./time.tsx";
+import { Clock, spanText, useNow } from "../../components/records/time.tsx";
 import { Timeline } from "./timeline.tsx";
-import { WhyHere } from "./why-here.tsx";
+import { WhyHere } from "../../components/records/why-here.tsx";
 
 /** A run and its story: who asked what where, what became of it, and the way it took. */
 export function RunPage({ id }: { id: string }) {

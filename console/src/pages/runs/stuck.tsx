@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { useTexts } from "../../app/language.tsx";
 import { EmptyState, ErrorState, LoadingLines } from "../../components/states.tsx";
 import { useStuck } from "../../data/runs-stuck.ts";
-import { DeliveryTable } from "../deliveries/delivery-row.tsx";
-import { RunTable } from "./run-row.tsx";
+import { DeliveryTable } from "../../components/records/delivery-row.tsx";
+import { RunTable } from "../../components/records/run-row.tsx";
 import classes from "./stuck.module.css";
 
 const overs = [

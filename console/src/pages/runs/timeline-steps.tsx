@@ -22,12 +22,13 @@ import type { ReactNode } from "react";
 import type { WireDelivery, WireRunEvent, WireStory } from "../../../../src/http/api.ts";
 import type { Locale } from "../../../../src/texts/render.ts";
 import type { Translate } from "../../app/language.tsx";
-import { senderName } from "../chat/names.ts";
+import { senderName } from "../../components/names.ts";
 import { DeliveryStep } from "./delivery-step.tsx";
-import { PlaceLink } from "./place-link.tsx";
-import { reasonOf } from "./reasons.ts";
-import { IdLink, shortId } from "./short-id.tsx";
-import { RunBadge, toneOfDelivery, type Tone } from "./state-badge.tsx";
+import { kindOf } from "../../components/records/delivery-names.ts";
+import { PlaceLink } from "../../components/records/place-link.tsx";
+import { reasonOf } from "../../components/records/reasons.ts";
+import { IdLink, shortId } from "../../components/records/short-id.tsx";
+import { RunBadge, toneOfDelivery, type Tone } from "../../components/records/state-badge.tsx";
 import { deliveriesOf, questionOf, textOf, turnOf, type StoryRun } from "./story-parts.ts";
 
 /** One line of a timeline. */
@@ -121,12 +122,6 @@ function deliveryStep({ t, story }: Teller, delivery: WireDelivery): Step {
     ),
     detail: <DeliveryStep delivery={delivery} text={delivery.kind === "final" ? undefined : message?.text} />,
   };
-}
-
-const deliveryKinds = ["final", "notice", "say", "send", "reply"] as const;
-
-export function kindOf(kind: string): (typeof deliveryKinds)[number] {
-  return deliveryKinds.find((one) => one === kind) ?? "send";
 }
 
 /** Each kind of event: its sign, its tone, its words. */

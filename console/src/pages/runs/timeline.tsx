@@ -4,7 +4,7 @@ import { isLive } from "../../data/runs.ts";
 import type { StoryRun } from "./story-parts.ts";
 import classes from "./timeline.module.css";
 import { stepsOf, type Step } from "./timeline-steps.tsx";
-import { Clock, spanText, useNow } from "./time.tsx";
+import { Clock, spanText, useNow } from "../../components/records/time.tsx";
 
 /** What happened to a run, in order, with the time between; while it goes on the last line says for how long. */
 export function Timeline({ story, run }: { story: WireStory; run: StoryRun }) {

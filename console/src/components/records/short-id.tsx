@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { useTexts } from "../../app/language.tsx";
-import { CopyButton } from "../../components/copy-button.tsx";
+import { CopyButton } from "../copy-button.tsx";
 import classes from "./short-id.module.css";
 
 /** The end of an id, where ids of one kind differ: `run …9f3a1c`. */

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { WireDelivery, WireRun } from "../../../../src/http/api.ts";
 import { useTexts } from "../../app/language.tsx";
-import { announce } from "../../components/live-region.tsx";
+import { announce } from "../live-region.tsx";
 import { ApiError } from "../../data/api.ts";
 import { isRetryable, retryDelivery } from "../../data/deliveries.ts";
 import { refreshSoon } from "../../data/runs-refresh.ts";

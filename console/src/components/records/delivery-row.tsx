@@ -2,14 +2,14 @@ import { memo } from "react";
 import { Link } from "wouter";
 import type { WireDelivery } from "../../../../src/http/api.ts";
 import { useLanguage, useTexts } from "../../app/language.tsx";
-import { RetryDelivery } from "../runs/actions.tsx";
-import { PlaceLink } from "../runs/place-link.tsx";
-import { shortId } from "../runs/short-id.tsx";
-import row from "../runs/run-row.module.css";
-import { DeliveryBadge } from "../runs/state-badge.tsx";
-import { Cell, Row, Table } from "../runs/table.tsx";
-import { kindOf } from "../runs/timeline-steps.tsx";
-import { Age, spanText, useNow } from "../runs/time.tsx";
+import { RetryDelivery } from "./actions.tsx";
+import { PlaceLink } from "./place-link.tsx";
+import { shortId } from "./short-id.tsx";
+import row from "./row.module.css";
+import { DeliveryBadge } from "./state-badge.tsx";
+import { Cell, Row, Table } from "./table.tsx";
+import { kindOf, ruleKey } from "./delivery-names.ts";
+import { Age, spanText, useNow } from "./time.tsx";
 
 /** Deliveries in rows: what it is, where it goes and by which rule, how often it was tried, and why it is not there. */
 export function DeliveryTable(props: { deliveries: readonly WireDelivery[]; label: string }) {
@@ -72,18 +72,6 @@ const DeliveryRow = memo(
   },
   (before, after) => JSON.stringify(before.delivery) === JSON.stringify(after.delivery),
 );
-
-/** The rule as a name for the catalogue. */
-export function ruleKey(rule: WireDelivery["rule"]) {
-  switch (rule) {
-    case "last-active":
-      return "last_active";
-    case "latest-seen":
-      return "latest_seen";
-    default:
-      return rule;
-  }
-}
 
 /** When it is tried again; nothing once that moment is past, since it is being tried. */
 export function NextAttempt({ at }: { at: string }) {

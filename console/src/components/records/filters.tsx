@@ -2,7 +2,7 @@ import { Search, X } from "lucide-react";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { useTexts } from "../../app/language.tsx";
 import { useConversations } from "../../data/conversations.ts";
-import { nameOf } from "../chat/names.ts";
+import { nameOf } from "../names.ts";
 import classes from "./filters.module.css";
 
 /** The line of filters above a list. */

@@ -3,7 +3,7 @@ import { ArrowRight, ClipboardPaste } from "lucide-react";
 import { useState, type FormEvent } from "react";
 import { useLocation } from "wouter";
 import { useTexts } from "../../app/language.tsx";
-import { IconButton } from "../../components/icon-button.tsx";
+import { IconButton } from "../icon-button.tsx";
 import { ApiError } from "../../data/api.ts";
 import { hrefOfStory, readPasted, readStory } from "../../data/story.ts";
 import classes from "./paste-box.module.css";

@@ -2,7 +2,7 @@ import { Hash, MessageSquare, MessagesSquare } from "lucide-react";
 import { Link } from "wouter";
 import { useConversations } from "../../data/conversations.ts";
 import { hrefOf, placeParts } from "../../data/place.ts";
-import { nameOf } from "../chat/names.ts";
+import { nameOf } from "../names.ts";
 import classes from "./place-link.module.css";
 
 /** What a place is called: its name where we know it, with its channel where it is not our own. */

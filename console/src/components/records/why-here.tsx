@@ -1,5 +1,6 @@
 import type { WireDelivery } from "../../../../src/http/api.ts";
 import { useLanguage } from "../../app/language.tsx";
+import { ruleKey } from "./delivery-names.ts";
 import { PlaceLink } from "./place-link.tsx";
 import { reasonOf } from "./reasons.ts";
 import classes from "./why-here.module.css";
@@ -8,7 +9,7 @@ import classes from "./why-here.module.css";
 export function WhyHere({ delivery }: { delivery: WireDelivery }) {
   const { t, locale } = useLanguage();
   const { rule, rejected, run } = delivery;
-  const key = rule === "last-active" ? "last_active" : rule === "latest-seen" ? "latest_seen" : rule;
+  const key = ruleKey(rule);
   const sentence =
     key === "explicit"
       ? t(run === null ? "console.why.operator" : "console.why.agent")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { formatAddress } from "../../../../src/address/address.ts";
-import { wordsFor } from "./words.ts";
+import { formatAddress } from "../../../src/address/address.ts";
+import { wordsFor } from "../pages/chat/words.ts";
 import { slugOf } from "./names.ts";
 
 test.each([

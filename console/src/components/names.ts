@@ -1,6 +1,6 @@
-import type { WireConversation, WireMessage } from "../../../../src/http/api.ts";
-import type { Translate } from "../../app/language.tsx";
-import type { Speaker } from "../../data/speakers.ts";
+import type { WireConversation, WireMessage } from "../../../src/http/api.ts";
+import type { Translate } from "../app/language.tsx";
+import type { Speaker } from "../data/speakers.ts";
 
 /** What a place is called in lists: its title, else the platform's own id of it. */
 export function nameOf(conversation: WireConversation): string {
