@@ -1,4 +1,4 @@
-import { useRestedRun } from "../pages/chat/use-rested-run.ts";
+import { useRestedRun } from "./use-rested-run.ts";
 
 /** The agent of a run; null until it is known. */
 export function useAgentName(run: string | null): string | null {

@@ -5,7 +5,7 @@ import { useTexts } from "../../app/language.tsx";
 import { announce } from "../../components/live-region.tsx";
 import { retryRun } from "../../data/runs.ts";
 import classes from "./message-row.module.css";
-import { useRestedRun } from "./use-rested-run.ts";
+import { useRestedRun } from "../../components/use-rested-run.ts";
 
 /** The notices of runs that ended without an answer. */
 const unanswered = new Set([

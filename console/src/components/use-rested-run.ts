@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import type { WireRun } from "../../../../src/http/api.ts";
-import { useRun } from "../../data/runs.ts";
+import type { WireRun } from "../../../src/http/api.ts";
+import { useRun } from "../data/runs.ts";
 
 /** A row that is only scrolled past asks nothing. */
 const restMs = 150;
