@@ -1,6 +1,7 @@
 import { consoleChatEn, consoleChatKo } from "./console-chat.ts";
 import { consoleDeliveriesEn, consoleDeliveriesKo } from "./console-deliveries.ts";
 import { consoleGuideEn, consoleGuideKo } from "./console-guide.ts";
+import { consoleOperateEn, consoleOperateKo } from "./console-operate.ts";
 import { consoleRunsEn, consoleRunsKo } from "./console-runs.ts";
 import { consoleEn, consoleKo } from "./console.ts";
 
@@ -120,6 +121,7 @@ help (or /help): this text`,
   ...consoleEn,
   ...consoleChatEn,
   ...consoleRunsEn,
+  ...consoleOperateEn,
   ...consoleDeliveriesEn,
   ...consoleGuideEn,
 } as const satisfies Record<string, Text>;
@@ -217,6 +219,7 @@ help (또는 /help): 이 안내를 보여 줍니다`,
   ...consoleKo,
   ...consoleChatKo,
   ...consoleRunsKo,
+  ...consoleOperateKo,
   ...consoleDeliveriesKo,
   ...consoleGuideKo,
 };

@@ -1,4 +1,12 @@
-import { Compass, MessagesSquare, PackageCheck, PlayCircle, type LucideIcon } from "lucide-react";
+import {
+  CalendarClock,
+  Compass,
+  MessagesSquare,
+  PackageCheck,
+  PlayCircle,
+  RadioTower,
+  type LucideIcon,
+} from "lucide-react";
 import { lazy, type ComponentType } from "react";
 import type { TextKey } from "../../../src/texts/render.ts";
 import { ChatPage } from "../pages/chat/chat-page.tsx";
@@ -43,6 +51,20 @@ export const pages: readonly PageRow[] = [
     icon: PackageCheck,
     key: "d",
     page: named("DeliveriesPage", () => import("../pages/deliveries/deliveries-page.tsx")),
+  },
+  {
+    path: "/schedules",
+    label: "console.page.schedules",
+    icon: CalendarClock,
+    key: "s",
+    page: named("SchedulesPage", () => import("../pages/schedules/schedules-page.tsx")),
+  },
+  {
+    path: "/channels",
+    label: "console.page.channels",
+    icon: RadioTower,
+    key: "n",
+    page: named("ChannelsPage", () => import("../pages/channels/channels-page.tsx")),
   },
   {
     path: "/guide",

@@ -22,3 +22,28 @@ export function useSearchState(
   );
   return [parameters.get(name), set];
 }
+
+/** Several values in the query of the URL. What is set to null or nothing is taken out; nothing is added to the history. */
+export function useSearchQuery(): [
+  URLSearchParams,
+  (change: Readonly<Record<string, string | null>>) => void,
+] {
+  const [parameters, setParameters] = useSearchParams();
+  const set = useCallback(
+    (change: Readonly<Record<string, string | null>>) => {
+      setParameters(
+        (before) => {
+          const next = new URLSearchParams(before);
+          for (const [name, value] of Object.entries(change)) {
+            if (value === null || value === "") next.delete(name);
+            else next.set(name, value);
+          }
+          return next;
+        },
+        { replace: true },
+      );
+    },
+    [setParameters],
+  );
+  return [parameters, set];
+}

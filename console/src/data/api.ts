@@ -107,9 +107,17 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   return (await response.json()) as T;
 }
 
-export async function post<T>(path: string, body?: unknown): Promise<T> {
+export function post<T>(path: string, body?: unknown): Promise<T> {
+  return send("POST", path, body);
+}
+
+export function patch<T>(path: string, body: unknown): Promise<T> {
+  return send("PATCH", path, body);
+}
+
+async function send<T>(method: string, path: string, body: unknown): Promise<T> {
   const response = await request(path, {
-    method: "POST",
+    method,
     ...(body === undefined
       ? {}
       : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),

@@ -3,7 +3,7 @@ import { isPassing } from "./api.ts";
 
 /**
  * The one cache. Keys begin with what they hold: `conversations`, `timeline` + address, `live-runs` + address,
- * `run` + id, `runs` + filter, `delivery` + id, `deliveries` + filter, `health`. The live feed (live.ts) keeps them
+ * `run` + id, `runs` + filter, `delivery` + id, `deliveries` + filter, `schedules`, `refusals`, `denials`, `channels`. The live feed (live.ts) keeps them
  * fresh, so nothing is asked again merely because time has passed or a window was focused.
  */
 export const queryClient = new QueryClient({

@@ -1,8 +1,7 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import type { Page, WireDelivery, WireDeliveryState } from "../../../src/http/api.ts";
+import { useQuery } from "@tanstack/react-query";
+import type { WireDelivery, WireDeliveryState, WireRefusal } from "../../../src/http/api.ts";
 import { get, post, type Query } from "./api.ts";
-import { unique } from "./runs-list.ts";
+import { idOf, usePages } from "./pages.ts";
 
 /** Which deliveries a list shows. */
 export interface DeliveryFilter {
@@ -10,8 +9,6 @@ export interface DeliveryFilter {
   place: string | null;
   run: string | null;
 }
-
-const pageSize = 100;
 
 /** States in which somebody has to look; each can be sent again. */
 export const retryableStates: readonly WireDeliveryState[] = ["dead", "unknown", "blocked", "held"];
@@ -21,27 +18,21 @@ export function isRetryable(state: WireDeliveryState): boolean {
 }
 
 /** Deliveries, newest first, in pages. The feed marks them as stale. */
-export function useDeliveryList(filter: DeliveryFilter) {
+export function useDeliveryList({ states, place, run }: DeliveryFilter) {
   const query: Query = {
-    state: filter.states.length > 0 ? filter.states.join(",") : undefined,
-    address: filter.place ?? undefined,
-    run: filter.run ?? undefined,
+    state: states.length > 0 ? states.join(",") : undefined,
+    address: place ?? undefined,
+    run: run ?? undefined,
   };
-  const list = useInfiniteQuery({
-    queryKey: ["deliveries", query],
-    queryFn: ({ pageParam, signal }) =>
-      get<Page<WireDelivery>>(
-        "/v1/deliveries",
-        { ...query, limit: pageSize, ...(pageParam ? { next: pageParam } : {}) },
-        signal,
-      ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next,
-    placeholderData: keepPreviousData,
-  });
-  const deliveries = useMemo(() => unique(list.data?.pages ?? []), [list.data]);
-  return { ...list, deliveries };
+  return usePages<WireDelivery>("deliveries", query, idOf);
 }
+
+/** Sends of runs that the rules of addresses refused, newest first, in pages. The feed marks them as stale. */
+export function useRefusals() {
+  return usePages<WireRefusal>("refusals", {}, keyOfRefusal);
+}
+
+const keyOfRefusal = ({ run, seq }: WireRefusal): string => `${run} ${seq}`;
 
 export function useDelivery(id: string) {
   return useQuery({
@@ -50,6 +41,7 @@ export function useDelivery(id: string) {
   });
 }
 
-export function retryDelivery(id: string): Promise<{ state: WireDeliveryState }> {
-  return post(`/v1/deliveries/${encodeURIComponent(id)}/retry`);
+/** @param to the place of one that is held for want of it */
+export function retryDelivery(id: string, to?: string): Promise<{ state: WireDeliveryState }> {
+  return post(`/v1/deliveries/${encodeURIComponent(id)}/retry`, to === undefined ? undefined : { to });
 }

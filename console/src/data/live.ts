@@ -63,20 +63,23 @@ function gather(): void {
   }, gatherMs);
 }
 
+/** What may have changed with any hint. */
+const withoutHints = ["deliveries", "refusals", "schedules", "story", "stuck"];
+
 function hear(event: string, data: string): void {
   if (event === "missed") return void resync();
   const hint = JSON.parse(data) as { address: string; run?: string; delivery?: string };
   if (event === "posted" || event === "run") places.add(hint.address);
   if (event === "run") stale.add("runs").add(`run ${hint.run}`);
   // A post on our own channel stands with its run's end: there is no hint about its delivery.
-  stale.add("deliveries").add("story").add("stuck");
+  for (const key of withoutHints) stale.add(key);
   if (event === "delivery") stale.add(`delivery ${hint.delivery}`);
   gather();
 }
 
 /** After a pause nobody knows what was missed: everything that is shown is read again. */
 async function resync(): Promise<void> {
-  for (const key of ["runs", "run", "deliveries", "delivery", "story", "stuck", "node"]) {
+  for (const key of ["runs", "run", "delivery", "node", "channels", "denials", ...withoutHints]) {
     void queryClient.invalidateQueries({ queryKey: [key] });
   }
   const { version } = await get<{ version: string }>("/healthz");

@@ -1,33 +1,23 @@
-import { Button, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { RotateCcw, Square } from "lucide-react";
+import { MapPin, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { WireDelivery, WireRun } from "../../../../src/http/api.ts";
 import { useTexts } from "../../app/language.tsx";
-import { announce } from "../live-region.tsx";
-import { ApiError } from "../../data/api.ts";
 import { isRetryable, retryDelivery } from "../../data/deliveries.ts";
 import { refreshSoon } from "../../data/runs-refresh.ts";
 import { cancelRun, isLive, retryRun } from "../../data/runs.ts";
+import { announce } from "../live-region.tsx";
 import classes from "./actions.module.css";
+import { Confirm } from "./confirm.tsx";
+import { PlaceDialog } from "./place-dialog.tsx";
+import { SmallButton } from "./small-button.tsx";
 
-const touched = ["runs", "run", "deliveries", "delivery", "story", "stuck"];
+const touched = ["runs", "run", "deliveries", "delivery", "story", "stuck", "schedules"];
 
 /** What was done here is seen here, also where no feed is open. */
-function refreshAll(): void {
+export function refreshAll(): void {
   for (const key of touched) refreshSoon([key]);
-}
-
-function Failure({ error }: { error: unknown }) {
-  const t = useTexts();
-  if (!error) return null;
-  const detail = error instanceof ApiError ? error.problem.detail : undefined;
-  return (
-    <span role="alert" className={classes["failure"]} dir="auto">
-      {detail ?? t("console.error.title")}
-    </span>
-  );
 }
 
 /** Stops a run, once somebody has said that they mean it. Nothing where there is nothing to stop. */
@@ -40,50 +30,29 @@ export function StopRun({ run }: { run: WireRun }) {
     onSettled: refreshAll,
   });
   if (!isLive(run.state)) return null;
-  const close = (): void => setAsking(false);
   return (
-    <span className={classes["action"]}>
-      <Button
-        size="compact-sm"
-        fw={500}
-        variant="default"
-        leftSection={<Square size={12} fill="currentColor" aria-hidden />}
-        loading={stop.isPending}
+    <>
+      <SmallButton
+        text={t("console.runs.stop")}
+        label={t("console.runs.stop_named", { agent: run.agent })}
+        icon={<Square size={12} fill="currentColor" aria-hidden />}
+        busy={stop.isPending}
         disabled={stop.isSuccess}
-        aria-label={t("console.runs.stop_named", { agent: run.agent })}
+        error={stop.error}
         onClick={() => setAsking(true)}
-      >
-        {t("console.runs.stop")}
-      </Button>
-      <Failure error={stop.error} />
-      <Modal
+      />
+      <Confirm
         opened={asking}
-        onClose={close}
-        transitionProps={{ duration: 0 }}
         title={t("console.runs.stop_title", { agent: run.agent })}
-        closeButtonProps={{ "aria-label": t("console.close") }}
-      >
-        <blockquote className={classes["quote"]} dir="auto">
-          {run.text}
-        </blockquote>
-        <p className={classes["about"]}>{t("console.runs.stop_about")}</p>
-        <div className={classes["buttons"]}>
-          <Button variant="default" onClick={close}>
-            {t("console.runs.stop_not")}
-          </Button>
-          <Button
-            data-autofocus
-            className={classes["danger"]!}
-            onClick={() => {
-              close();
-              stop.mutate();
-            }}
-          >
-            {t("console.runs.stop_yes")}
-          </Button>
-        </div>
-      </Modal>
-    </span>
+        quote={run.text}
+        about={t("console.runs.stop_about")}
+        yes={t("console.runs.stop_yes")}
+        no={t("console.runs.stop_not")}
+        danger
+        onClose={() => setAsking(false)}
+        onYes={() => stop.mutate()}
+      />
+    </>
   );
 }
 
@@ -108,45 +77,44 @@ export function RetryRun({ run, follow = false }: { run: WireRun; follow?: boole
     );
   }
   return (
-    <span className={classes["action"]}>
-      <Button
-        size="compact-sm"
-        fw={500}
-        variant="default"
-        leftSection={<RotateCcw size={13} aria-hidden />}
-        loading={retry.isPending}
-        aria-label={t("console.runs.retry_named", { agent: run.agent })}
-        onClick={() => retry.mutate()}
-      >
-        {t("console.runs.retry")}
-      </Button>
-      <Failure error={retry.error} />
-    </span>
+    <SmallButton
+      text={t("console.runs.retry")}
+      label={t("console.runs.retry_named", { agent: run.agent })}
+      icon={<RotateCcw size={13} aria-hidden />}
+      busy={retry.isPending}
+      error={retry.error}
+      onClick={() => retry.mutate()}
+    />
   );
 }
 
-/** Sends again what was given up, blocked, held, or is not known. */
+/** Sends again what was given up, blocked, held, or is not known; what has no place is asked for one. */
 export function RetryDelivery({ delivery }: { delivery: WireDelivery }) {
   const t = useTexts();
+  const [asking, setAsking] = useState(false);
   const retry = useMutation({
-    mutationFn: () => retryDelivery(delivery.id),
+    mutationFn: (to: string | undefined) => retryDelivery(delivery.id, to),
     onSuccess: () => announce(t("console.deliveries.retried")),
     onSettled: refreshAll,
   });
   if (!isRetryable(delivery.state)) return null;
+  const lacksPlace = delivery.address === "";
   return (
-    <span className={classes["action"]}>
-      <Button
-        size="compact-sm"
-        fw={500}
-        variant="default"
-        leftSection={<RotateCcw size={13} aria-hidden />}
-        loading={retry.isPending}
-        onClick={() => retry.mutate()}
-      >
-        {t("console.deliveries.retry")}
-      </Button>
-      <Failure error={retry.error} />
-    </span>
+    <>
+      <SmallButton
+        text={t(lacksPlace ? "console.place.ask" : "console.deliveries.retry")}
+        icon={lacksPlace ? <MapPin size={13} aria-hidden /> : <RotateCcw size={13} aria-hidden />}
+        busy={retry.isPending}
+        error={retry.error}
+        onClick={() => (lacksPlace ? setAsking(true) : retry.mutate(undefined))}
+      />
+      {asking ? (
+        <PlaceDialog
+          about={t("console.place.about_delivery")}
+          onClose={() => setAsking(false)}
+          onGive={(to) => retry.mutate(to)}
+        />
+      ) : null}
+    </>
   );
 }

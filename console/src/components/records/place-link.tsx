@@ -1,5 +1,6 @@
 import { Hash, MessageSquare, MessagesSquare } from "lucide-react";
 import { Link } from "wouter";
+import { useTexts } from "../../app/language.tsx";
 import { useConversations } from "../../data/conversations.ts";
 import { hrefOf, placeParts } from "../../data/place.ts";
 import { nameOf } from "../names.ts";
@@ -28,8 +29,10 @@ export function Place({ address }: { address: string }) {
   );
 }
 
-/** The way to a conversation. */
+/** The way to a conversation; of what has no address yet, that it has none. */
 export function PlaceLink({ address }: { address: string }) {
+  const t = useTexts();
+  if (address === "") return <span className={classes["none"]}>{t("console.place.none")}</span>;
   return (
     <Link href={hrefOf(address)} className={classes["link"]}>
       <Place address={address} />

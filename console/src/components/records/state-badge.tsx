@@ -14,7 +14,7 @@ import {
   Undo2,
   type LucideIcon,
 } from "lucide-react";
-import type { WireDeliveryState, WireRunState } from "../../../../src/http/api.ts";
+import type { WireChannel, WireDeliveryState, WireRunState, WireSchedule } from "../../../../src/http/api.ts";
 import { useTexts } from "../../app/language.tsx";
 import classes from "./state-badge.module.css";
 
@@ -40,6 +40,21 @@ const deliveries: Record<WireDeliveryState, { icon: LucideIcon; tone: Tone }> = 
   held: { icon: CirclePause, tone: "warn" },
   dead: { icon: CircleX, tone: "bad" },
   withdrawn: { icon: Undo2, tone: "quiet" },
+};
+
+const schedules: Record<WireSchedule["state"] | "incomplete", { icon: LucideIcon; tone: Tone }> = {
+  active: { icon: CircleCheck, tone: "good" },
+  incomplete: { icon: CirclePause, tone: "warn" },
+  disabled: { icon: CircleSlash, tone: "quiet" },
+  done: { icon: CheckCheck, tone: "quiet" },
+  removed: { icon: CircleDashed, tone: "quiet" },
+};
+
+const channels: Record<WireChannel["state"], { icon: LucideIcon; tone: Tone }> = {
+  on: { icon: CircleCheck, tone: "good" },
+  connecting: { icon: LoaderCircle, tone: "live" },
+  "standing-by": { icon: CirclePause, tone: "warn" },
+  off: { icon: PowerOff, tone: "bad" },
 };
 
 export function toneOfRun(state: WireRunState): Tone {
@@ -68,4 +83,18 @@ export function RunBadge({ state }: { state: WireRunState }) {
 export function DeliveryBadge({ state }: { state: WireDeliveryState }) {
   const t = useTexts();
   return <Badge {...deliveries[state]} text={t(`console.deliveries.state.${state}`)} />;
+}
+
+/** `incomplete`: it is active, but what it says would be held. */
+export function ScheduleBadge({ schedule }: { schedule: WireSchedule }) {
+  const t = useTexts();
+  const isHeld = schedule.state === "active" && schedule.incomplete !== null;
+  const state = isHeld ? "incomplete" : schedule.state;
+  return <Badge {...schedules[state]} text={t(`console.schedules.state.${state}`)} />;
+}
+
+export function ChannelBadge({ state }: { state: WireChannel["state"] }) {
+  const t = useTexts();
+  const key = state === "standing-by" ? "standing_by" : state;
+  return <Badge {...channels[state]} text={t(`console.channels.state.${key}`)} />;
 }

@@ -8,7 +8,7 @@ import classes from "./why-here.module.css";
 /** Why a post went where it went: the rule in a sentence, and what was looked at before and refused. */
 export function WhyHere({ delivery }: { delivery: WireDelivery }) {
   const { t, locale } = useLanguage();
-  const { rule, rejected, run } = delivery;
+  const { rule, rejected, run, address } = delivery;
   const key = ruleKey(rule);
   const sentence =
     key === "explicit"
@@ -17,7 +17,7 @@ export function WhyHere({ delivery }: { delivery: WireDelivery }) {
   return (
     <div className={classes["why"]}>
       <p>
-        <PlaceLink address={delivery.address} /> <span>{sentence}</span>
+        <PlaceLink address={address} /> <span>{address === "" ? t("console.why.no_place") : sentence}</span>
       </p>
       <p className={classes["rule"]}>
         {t("console.why.rule")} <code>{rule}</code>

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Link } from "wouter";
 import type { WireDelivery } from "../../../../src/http/api.ts";
 import { useLanguage, useTexts } from "../../app/language.tsx";
 import { PageHeader } from "../../app/page-header.tsx";
@@ -119,7 +120,7 @@ function Ops({ delivery }: { delivery: WireDelivery }) {
             {delivery.ops.some(({ part }) => part > 0) ? (
               <span>{t("console.deliveries.part", { part: op.part + 1 })}</span>
             ) : null}
-            <code>{op.state}</code>
+            <span>{opState(t, op.state)}</span>
             <span>{t("console.deliveries.attempt_count", { count: op.attempts })}</span>
             {op.nextAt !== null && op.state === "pending" ? <NextAttempt at={op.nextAt} /> : null}
             <Clock at={op.createdAt} />
@@ -139,6 +140,22 @@ function opName(t: ReturnType<typeof useTexts>, kind: string): string {
   return kind === "edit" || kind === "delete"
     ? t(`console.deliveries.op.${kind}`)
     : t("console.deliveries.op.create");
+}
+
+/** A state of an op in words; one that this page does not know stands as it is. */
+function opState(t: ReturnType<typeof useTexts>, state: string): string {
+  switch (state) {
+    case "done":
+      return t("console.deliveries.op_done");
+    case "pending":
+    case "sending":
+    case "unknown":
+    case "blocked":
+    case "dead":
+      return t(`console.deliveries.state.${state}`);
+    default:
+      return state;
+  }
 }
 
 function Receipts({ delivery }: { delivery: WireDelivery }) {
@@ -166,7 +183,7 @@ function Receipts({ delivery }: { delivery: WireDelivery }) {
 
 function Aside({ delivery }: { delivery: WireDelivery }) {
   const t = useTexts();
-  const { run, turn, message } = delivery;
+  const { run, turn, message, schedule } = delivery;
   const ids = [
     { name: t("console.facts.id_delivery"), id: delivery.id },
     { name: t("console.facts.id_message"), id: message },
@@ -179,6 +196,11 @@ function Aside({ delivery }: { delivery: WireDelivery }) {
         <Fact name={t("console.runs.run")}>
           {run === null ? t("console.facts.none") : <IdLink id={run} href={`/runs/${run}`} />}
         </Fact>
+        {schedule === null ? null : (
+          <Fact name={t("console.schedules.column_schedule")}>
+            <Link href="/schedules">{schedule}</Link>
+          </Fact>
+        )}
         <Fact name={t("console.runs.column_place")}>
           <PlaceLink address={delivery.address} />
         </Fact>
@@ -196,7 +218,7 @@ function Aside({ delivery }: { delivery: WireDelivery }) {
         <h2>{t("console.facts.ids")}</h2>
         <dl>
           {ids.map(({ name, id }) =>
-            id === null ? null : (
+            id === null || id === "" ? null : (
               <div key={name} className={facts["id"]}>
                 <dt>{name}</dt>
                 <dd>

@@ -87,8 +87,8 @@ function Stage({ showing }: { showing: Showing }) {
   const { t } = useLanguage();
   const { address, run } = showing.dm;
   const { data: slow } = useRun(run);
-  const inDm = useDeliveryList({ states: [], place: address, run: null }).deliveries;
-  const inTeam = useDeliveryList({ states: [], place: showing.team || address, run: null }).deliveries;
+  const inDm = useDeliveryList({ states: [], place: address, run: null }).items;
+  const inTeam = useDeliveryList({ states: [], place: showing.team || address, run: null }).items;
   const posts = [...inDm, ...(showing.team === "" ? [] : inTeam)];
   const ended = slow !== undefined && !isLive(slow.state);
   return (

@@ -1,10 +1,10 @@
 import { PlayCircle } from "lucide-react";
 import { useCallback } from "react";
-import { useSearchParams } from "wouter";
 import type { WireRunState } from "../../../../src/http/api.ts";
 import { useTexts } from "../../app/language.tsx";
 import { PageHeader } from "../../app/page-header.tsx";
-import { EmptyState, ErrorState, LoadingLines } from "../../components/states.tsx";
+import { useSearchQuery } from "../../app/search-state.ts";
+import { EmptyState } from "../../components/states.tsx";
 import { useNode, useRunList } from "../../data/runs-list.ts";
 import { useStuck } from "../../data/runs-stuck.ts";
 import { liveStates } from "../../data/runs.ts";
@@ -20,7 +20,7 @@ import { PasteBox } from "../../components/records/paste-box.tsx";
 import classes from "../../components/records/list.module.css";
 import { RunTable } from "../../components/records/run-row.tsx";
 import { overOf, StuckList } from "./stuck.tsx";
-import { ListEnd } from "../../components/records/table.tsx";
+import { RecordList } from "../../components/records/record-list.tsx";
 
 const views = {
   all: [],
@@ -36,23 +36,7 @@ const allStates = new Set<string>([...Object.values(views).flat(), "staged"]);
 
 /** The filters of the list, as they stand in the URL. */
 function useRunFilters() {
-  const [query, setQuery] = useSearchParams();
-  const set = useCallback(
-    (change: Record<string, string | null>) => {
-      setQuery(
-        (before) => {
-          const next = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(change)) {
-            if (value === null || value === "") next.delete(name);
-            else next.set(name, value);
-          }
-          return next;
-        },
-        { replace: true },
-      );
-    },
-    [setQuery],
-  );
+  const [query, set] = useSearchQuery();
   const given = (query.get("state") ?? "").split(",").filter((one) => allStates.has(one)) as WireRunState[];
   const state = given.join(",");
   const named = (Object.keys(views) as (keyof typeof views)[]).find(
@@ -143,37 +127,23 @@ function Filters({ set, view, states, agent, place, text, over }: RunFilters) {
 
 function Runs({ set, states, agent, place, text }: RunFilters) {
   const t = useTexts();
-  const list = useRunList({ states, agent, place, text });
-  if (list.isPending) return <LoadingLines lines={8} />;
-  if (list.isError) return <ErrorState error={list.error} retry={() => void list.refetch()} />;
-  const { runs } = list;
-  if (runs.length === 0) {
-    const isFiltered = states.length > 0 || agent !== null || place !== null || text !== null;
-    return isFiltered ? (
-      <EmptyState icon={PlayCircle} title={t("console.runs.none_found")}>
-        <button
-          type="button"
-          className={classes["plain"]}
-          onClick={() => set({ state: null, agent: null, place: null, text: null })}
-        >
-          {t("console.runs.clear")}
-        </button>
-      </EmptyState>
-    ) : (
-      <EmptyState icon={PlayCircle} title={t("console.runs.none")}>
-        <p>{t("console.runs.none_about")}</p>
-      </EmptyState>
-    );
-  }
+  const pages = useRunList({ states, agent, place, text });
+  const isFiltered = states.length > 0 || agent !== null || place !== null || text !== null;
+  const clear = (): void => set({ state: null, agent: null, place: null, text: null });
+  const empty = isFiltered ? (
+    <EmptyState icon={PlayCircle} title={t("console.runs.none_found")}>
+      <button type="button" className={classes["plain"]} onClick={clear}>
+        {t("console.runs.clear")}
+      </button>
+    </EmptyState>
+  ) : (
+    <EmptyState icon={PlayCircle} title={t("console.runs.none")}>
+      <p>{t("console.runs.none_about")}</p>
+    </EmptyState>
+  );
   return (
-    <>
-      <RunTable runs={runs} label={t("console.page.runs")} />
-      <ListEnd
-        text={t("console.runs.shown", { count: runs.length })}
-        more={list.hasNextPage}
-        busy={list.isFetchingNextPage}
-        onMore={() => void list.fetchNextPage()}
-      />
-    </>
+    <RecordList pages={pages} empty={empty} shown={(count) => t("console.runs.shown", { count })}>
+      {(runs) => <RunTable runs={runs} label={t("console.page.runs")} />}
+    </RecordList>
   );
 }

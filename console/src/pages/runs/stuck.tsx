@@ -5,6 +5,7 @@ import { EmptyState, ErrorState, LoadingLines } from "../../components/states.ts
 import { useStuck } from "../../data/runs-stuck.ts";
 import { DeliveryTable } from "../../components/records/delivery-row.tsx";
 import { RunTable } from "../../components/records/run-row.tsx";
+import list from "../../components/records/list.module.css";
 import classes from "./stuck.module.css";
 
 const overs = [
@@ -68,7 +69,7 @@ function spell(value: Over["value"]): "minute" | "ten_minutes" | "hour" {
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section>
-      <h2 className={classes["title"]}>{title}</h2>
+      <h2 className={list["title"]}>{title}</h2>
       {children}
     </section>
   );
