@@ -95,6 +95,6 @@ inChromium("the guide", () => {
     for (const number of [1, 2]) {
       expect(await promise(page, number).getByRole("button", { name: "Show it" }).isDisabled()).toBe(true);
     }
-    expect(await page.getByText("Comes with its issue").count()).toBe(2);
+    expect(await page.getByText("Comes later").count()).toBe(2);
   });
 });

@@ -2,11 +2,14 @@
  * The console in real Chromium, against a real gateway on a port of its own. Every window notes what its page
  * complained about; a test that ends with complaints that it did not expect has failed.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
-import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "playwright-core";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import type { WaybillConfig } from "../../../src/gateway/settings.ts";
 import { startHttpGateway, type HttpGateway } from "../../support/http-gateway.ts";
@@ -70,21 +73,29 @@ export async function startConsole(
   return { url, gateway, context, window, complaints };
 }
 
-/** A browser of its own, with a profile that is thrown away. */
+let browser: Promise<Browser> | null = null;
+
+/** One Chromium for the tests of a file: starting it takes longer than many of them. */
+function sharedBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: process.env[variables.chromium] ?? "", args: flags });
+  return browser;
+}
+
+afterAll(async () => {
+  await (await browser)?.close();
+});
+
+/** A person's browser: storage, cache and connections of its own, gone when the test is over. */
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  const profile = mkdtempSync(path.join(tmpdir(), "waybill-chromium-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env[variables.chromium] ?? "",
-    args: flags,
+  const context = await (
+    await sharedBrowser()
+  ).newContext({
     viewport: { width: 1280, height: 800 },
     locale: "en-US",
     ...options,
   });
   context.setDefaultTimeout(20_000);
-  onTestFinished(async () => {
-    await context.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 3 });
-  });
+  onTestFinished(() => context.close());
   return context;
 }
 
