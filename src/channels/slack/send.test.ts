@@ -95,6 +95,26 @@ describe("a post", () => {
   });
 });
 
+describe("blocks", () => {
+  const blocksOf = (method: string): unknown[] =>
+    town.faults
+      .of(method)
+      .slice(-2)
+      .map(({ params }) => JSON.parse(params.get("blocks") ?? "null") as unknown);
+  const markdown = { type: "markdown", text: "**hello**" };
+
+  test("carry the Markdown; in a workspace that does not take them the text is posted alone", async () => {
+    town.faults.once("chat.postMessage", refusal("invalid_blocks"));
+    const sent = await send(opOf({ text: "**hello**" }));
+    expect(blocksOf("chat.postMessage")).toEqual([[markdown], null]);
+    const target = sent.kind === "sent" ? sent.receipt.platformId : null;
+    town.faults.once("chat.update", refusal("invalid_blocks"));
+    expect(await send(opOf({ kind: "edit", target, text: "**hello**" }))).toMatchObject({ kind: "sent" });
+    expect(blocksOf("chat.update")).toEqual([[markdown], []]);
+    expect(texts()).toEqual(["**hello**"]);
+  });
+});
+
 describe("a thread", () => {
   test("that is there takes the post, and is asked for once in a while", async () => {
     town.addThread(room, "1.0");
@@ -171,7 +191,6 @@ describe("what Slack answers", () => {
       { kind: "blocked", reason: expect.stringContaining("chat:write") as string },
     ],
     ["msg_too_long", refusal("msg_too_long"), { kind: "refused" }],
-    ["invalid_blocks", refusal("invalid_blocks"), { kind: "refused" }],
     ["token_revoked", refusal("token_revoked"), { kind: "retry", afterMs: 60_000 }],
   ])("is understood: %s", async (_name, fault, outcome) => {
     town.faults.once("chat.postMessage", fault);

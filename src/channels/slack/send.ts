@@ -43,14 +43,16 @@ async function create(workspace: Workspace, render: Render, op: OutgoingOp): Pro
   const { conversation, thread } = op.address;
   const closed = thread === null ? null : await workspace.threads.check(conversation, thread);
   if (closed !== null) return closed;
-  const { ts, message } = await workspace.api.chat.postMessage({
-    channel: conversation,
-    ...asPost(render(op.text)),
-    ...(thread === null ? {} : { thread_ts: thread }),
-    metadata: { event_type: markerType, event_payload: { delivery: op.delivery, op: op.key } },
-    unfurl_links: false,
-    unfurl_media: false,
-  });
+  const { ts, message } = await showing(render(op.text), (post) =>
+    workspace.api.chat.postMessage({
+      channel: conversation,
+      ...post,
+      ...(thread === null ? {} : { thread_ts: thread }),
+      metadata: { event_type: markerType, event_payload: { delivery: op.delivery, op: op.key } },
+      unfurl_links: false,
+      unfurl_media: false,
+    }),
+  );
   if (!ts) return { kind: "unclear", reason: "Slack took the post and gave no id for it" };
   if (thread !== null && message && message.thread_ts !== thread) {
     // Slack showed it at the top level after all: it is taken back at once.
@@ -64,11 +66,10 @@ async function edit(workspace: Workspace, render: Render, op: OutgoingOp): Promi
   const { target } = op;
   if (target === null) return create(workspace, render, op);
   // The metadata is left out: so it stays what it was, and the post can still be found by the op that made it.
-  await workspace.api.chat.update({
-    channel: op.address.conversation,
-    ts: target,
-    ...asPost(render(op.text)),
-  });
+  await showing(render(op.text), (post) =>
+    // Blocks that are not named stay, so that there are none is said.
+    workspace.api.chat.update({ channel: op.address.conversation, ts: target, blocks: [], ...post }),
+  );
   return { kind: "sent", receipt: await receiptOf(workspace, op.address.conversation, target) };
 }
 
@@ -84,9 +85,23 @@ async function remove(workspace: Workspace, op: OutgoingOp): Promise<SendOutcome
   return { kind: "sent", receipt: { platformId: ts } };
 }
 
-function asPost({ text, blocks }: PostBody) {
-  // Blocks of our making are plain JSON; the client's type has a member for each kind of block.
-  return { text, ...(blocks ? { blocks: blocks as never } : {}) };
+/** After these nothing was posted, and it is the blocks that Slack did not like. */
+const blockErrors = new Set(["invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"]);
+
+/** Posts with blocks, and with the text alone where this workspace does not take them: nothing is lost for its looks. */
+export async function showing<T>(
+  { text, blocks }: PostBody,
+  call: (post: { text: string; blocks?: never }) => Promise<T>,
+): Promise<T> {
+  if (!blocks) return call({ text });
+  try {
+    // Blocks of our making are plain JSON; the client's type has a member for each kind of block.
+    return await call({ text, blocks: blocks as never });
+  } catch (thrown) {
+    const failure = failureOf(thrown);
+    if (failure.kind !== "refusal" || !blockErrors.has(failure.error)) throw thrown;
+    return call({ text });
+  }
 }
 
 /** The post's id, and its permalink where that can be had soon. */

@@ -5,6 +5,7 @@ import {
   type WebAPIHTTPError,
   type WebAPIPlatformError,
   type WebAPIRateLimitedError,
+  type WebClientOptions,
 } from "@slack/web-api";
 import type { Clock } from "../../kernel/clock.ts";
 import { redact } from "../../kernel/redact.ts";
@@ -19,17 +20,22 @@ const longestWaitMs = 86_400_000;
  * inside the client would hold up its address without anybody seeing why.
  */
 export function slackApi(settings: SlackSettings, clock: Clock, token = settings.botToken): WebClient {
-  return new WebClient(token, {
+  return new WebClient(token, clientOptions(settings, clock));
+}
+
+export function clientOptions(settings: SlackSettings, clock: Clock): WebClientOptions {
+  return {
     slackApiUrl: settings.apiUrl,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     fetch: (url, init) => fetchInTime(url, init, settings.timeoutMs, clock),
     // Its own log writes to the console, in words that we do not choose; failures come to us as errors.
     logger: quiet,
-  });
+  };
 }
 
-const quiet = {
+/** For libraries that would write to the console. */
+export const quiet = {
   debug() {},
   info() {},
   warn() {},

@@ -1,11 +1,14 @@
 import { WaybillError } from "../../kernel/errors.ts";
 import type { Channel, ChannelFactory, ChannelPorts } from "../channel.ts";
 import { allowsAddress, authorize } from "./allow.ts";
-import { plainPost, splitPlain } from "./plain-text.ts";
+import { markdownPost } from "./blocks.ts";
+import { pause } from "./pause.ts";
 import { receive } from "./receive.ts";
 import { reconcile } from "./reconcile.ts";
 import { send } from "./send.ts";
 import { readSlackOptions, type SlackOptions, type SlackSettings } from "./slack-settings.ts";
+import { SlackSocket } from "./socket.ts";
+import { splitMarkdown } from "./split-markdown.ts";
 import { Workspace } from "./workspace.ts";
 
 /**
@@ -22,7 +25,8 @@ export function slack(options: SlackOptions): ChannelFactory {
 
 function connect(settings: SlackSettings, ports: ChannelPorts): Channel {
   const workspace = new Workspace(settings, ports);
-  const { account, signingSecret } = settings;
+  const { account, signingSecret, appToken } = settings;
+  const socket = appToken === null ? null : new SlackSocket(workspace, appToken, () => Promise.resolve());
   const stopped = new AbortController();
   return {
     kind: "slack",
@@ -36,14 +40,17 @@ function connect(settings: SlackSettings, ports: ChannelPorts): Channel {
       inTransaction: false,
       can: { edit: true, delete: true, preview: settings.preview },
       allows: (address, kind) => allowsAddress(settings, address, kind),
-      split: (text) => splitPlain(text, settings.maxText),
-      send: (op) => send(workspace, plainPost, op),
+      split: (text) => splitMarkdown(text, settings.maxText),
+      send: (op) => send(workspace, markdownPost, op),
       reconcile: (op) => reconcile(workspace, op),
     },
-    start: () => meet(workspace, stopped.signal),
-    stop() {
+    async start() {
+      await meet(workspace, stopped.signal);
+      if (!stopped.signal.aborted) await socket?.start();
+    },
+    async stop() {
       stopped.abort();
-      return Promise.resolve();
+      await socket?.stop();
     },
   };
 }
@@ -56,15 +63,7 @@ const longestPauseMs = 60_000;
  * @throws WaybillError `config_invalid` for a token that is of no use
  */
 async function meet(workspace: Workspace, stopped: AbortSignal): Promise<void> {
-  const { ports, settings } = workspace;
-  if (settings.signingSecret === null) {
-    // Better off, and said, than deaf.
-    throw new WaybillError(
-      "config_invalid",
-      "slack.signingSecret is needed: events come over HTTP only, Socket Mode is not there yet.",
-      { field: "slack.signingSecret" },
-    );
-  }
+  const { ports } = workspace;
   for (let pauseMs = firstPauseMs; !stopped.aborted; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     try {
       await workspace.self();
@@ -72,20 +71,7 @@ async function meet(workspace: Workspace, stopped: AbortSignal): Promise<void> {
     } catch (thrown) {
       if (!(thrown instanceof WaybillError) || thrown.code !== "platform_unavailable") throw thrown;
       ports.report({ kind: "connecting", reason: thrown.message });
-      await pause(ports, pauseMs, stopped);
+      await pause(ports.clock, pauseMs, stopped);
     }
   }
-}
-
-function pause({ clock }: ChannelPorts, ms: number, stopped: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      stopped.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.after(ms, end);
-    stopped.addEventListener("abort", end);
-    if (stopped.aborted) end();
-  });
 }

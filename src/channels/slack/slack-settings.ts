@@ -36,7 +36,10 @@ export interface SlackOptions {
   listen?: "mentions" | "all";
   /** True (the default): a post appears as soon as the work begins, and becomes the answer. */
   preview?: boolean;
-  /** Characters (UTF-16 code units) of one post; longer answers are split. Default 3,500; Slack advises at most 4,000. */
+  /**
+   * Characters (UTF-16 code units) of one post; longer answers are split. Default 3,500, at most 8,000; Slack advises at
+   * most 4,000.
+   */
   maxText?: number;
   /** Milliseconds that Slack has to answer. Default 15,000. */
   timeoutMs?: number;
@@ -93,7 +96,8 @@ const shape = z.strictObject(
       .default("thread"),
     listen: z.enum(["mentions", "all"], { error: "must be mentions or all" }).default("mentions"),
     preview: z.boolean({ error: "must be true or false" }).default(true),
-    maxText: whole(10, 12_000).default(3_500),
+    // Slack cuts a text at 40,000, and an "&" is five of them.
+    maxText: whole(10, 8_000).default(3_500),
     timeoutMs: whole(1, 600_000).default(15_000),
   },
   { error: ({ code }) => (code === "invalid_type" ? "must be an object" : undefined) },
