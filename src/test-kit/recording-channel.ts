@@ -32,6 +32,8 @@ export interface ReceiveOptions {
   /** How wide the conversation is. Default `dm`. */
   kind?: ConversationKind;
   sender?: string;
+  /** What the platform calls the sender. Default: nothing. */
+  name?: string;
   /** The platform's id of the message. Default: counts up. */
   id?: string;
   agent?: string;
@@ -91,7 +93,7 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
   const changeOf = (conversation: string, id: string, how: ReceiveOptions) => ({
     place: placeAt(conversation, how.thread, how),
     id,
-    sender: { id: how.sender ?? "tester", name: null },
+    sender: { id: how.sender ?? "tester", name: how.name ?? null },
   });
   return {
     kind,
@@ -120,7 +122,7 @@ export function recordingChannel(options: RecordingChannelOptions): RecordingCha
         place: placeAt(conversation, how.thread, how),
         ...(answerIn === undefined ? {} : { answerIn: placeAt(conversation, answerIn, how) }),
         id: how.id ?? `m-${received}`,
-        sender: { id: how.sender ?? "tester", name: null },
+        sender: { id: how.sender ?? "tester", name: how.name ?? null },
         principal: null,
         text,
         parts: how.parts ?? [{ type: "text", text }],

@@ -60,7 +60,7 @@ export const pages: readonly PageRow[] = [
     page: named("SchedulesPage", () => import("../pages/schedules/schedules-page.tsx")),
   },
   {
-    path: "/channels",
+    path: "/access",
     label: "console.page.channels",
     icon: RadioTower,
     key: "n",

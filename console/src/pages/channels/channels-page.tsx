@@ -10,7 +10,7 @@ import { EmptyState, ErrorState, LoadingLines } from "../../components/states.ts
 import { useChannels } from "../../data/channels.ts";
 import { DenialList } from "./denial-list.tsx";
 
-/** `/channels`: how the channels of this node stand, and who was turned away at them. */
+/** `/access` (what is below `/channels` is the channels' own): how the channels of this node stand, and who was turned away at them. */
 export function ChannelsPage() {
   const t = useTexts();
   return (
