@@ -2,13 +2,13 @@ import { WaybillError } from "../../kernel/errors.ts";
 import type { Channel, ChannelFactory, ChannelPorts } from "../channel.ts";
 import { allowsAddress, authorize } from "./allow.ts";
 import { markdownPost } from "./blocks.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../../kernel/pause.ts";
 import { receive } from "./receive.ts";
 import { reconcile } from "./reconcile.ts";
 import { send } from "./send.ts";
 import { readSlackOptions, type SlackOptions, type SlackSettings } from "./slack-settings.ts";
 import { SlackSocket } from "./socket.ts";
-import { splitMarkdown } from "./split-markdown.ts";
+import { splitMarkdown } from "../../texts/split-markdown.ts";
 import { Workspace } from "./workspace.ts";
 
 /**

@@ -3,7 +3,7 @@ import { asWaybillError, WaybillError } from "../../kernel/errors.ts";
 import { redact } from "../../kernel/redact.ts";
 import type { Hold } from "../channel.ts";
 import { dispatch } from "./dispatch.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../../kernel/pause.ts";
 import { readEnvelope } from "./read-event.ts";
 import { clientOptions, failureOf, quiet } from "./slack-api.ts";
 import type { Workspace } from "./workspace.ts";

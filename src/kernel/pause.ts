@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Resolves after so many milliseconds, or as soon as the signal aborts. */
 export function pause(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
