@@ -53,6 +53,7 @@ export async function slackHarness(
     text = "",
     id = nextId(),
     sender = "u1",
+    files = [],
   }) => {
     town.addConversation(conversation, kind);
     if (thread !== undefined) town.addThread(conversation, thread);
@@ -63,7 +64,10 @@ export async function slackHarness(
       return acknowledged(await town.redeliver(conversation, await first, again));
     }
     const more = thread === undefined ? {} : { thread_ts: thread };
-    const post = town.as(sender).chat.postMessage({ channel: conversation, text, ...more });
+    const post =
+      files.length > 0
+        ? upload(town, { sender, conversation, text, files })
+        : town.as(sender).chat.postMessage({ channel: conversation, text, ...more });
     said.set(
       key,
       post.then(({ ts }) => ts ?? ""),
@@ -75,20 +79,7 @@ export async function slackHarness(
     gates,
     peer: slackPlatform(town),
     denial: "the sender is not in allow.users",
-    lacks: {
-      files: {
-        reason: "files of Slack are not taken in yet",
-        async proof() {
-          town.addConversation("files");
-          const post = await town.say("u1", "files", "look");
-          const file = { id: "F1", name: "plan.pdf" };
-          const more = (event: Record<string, unknown>) => ({ ...event, ts: `${post.ts}1`, files: [file] });
-          await town.redeliver("files", post.ts, more);
-          const told = () => town.posts("files").some(({ text }) => text.includes("plan.pdf was left out"));
-          await town.until("the person is told that the file was left out", told);
-        },
-      },
-    },
+    lacks: {},
     address: (conversation, thread) => formatOf("slack", conversation, thread, town.team),
     say,
     posts: (address) => Promise.resolve(seen(address)),
@@ -113,6 +104,29 @@ export async function slackHarness(
       await town.stop();
     },
   };
+}
+
+/** As people do: the files first, then one message with all of them. */
+async function upload(
+  town: SlackTown,
+  said: {
+    sender: string;
+    conversation: string;
+    text: string;
+    files: NonNullable<Parameters<ChannelHarness["say"]>[0]["files"]>;
+  },
+): Promise<{ ts?: string }> {
+  const { sender, conversation, text, files } = said;
+  await town.as(sender).filesUploadV2({
+    channel_id: conversation,
+    initial_comment: text,
+    file_uploads: files.map(({ url, filename }) => ({
+      file: Buffer.from(url.slice(url.indexOf(",") + 1), "base64"),
+      filename,
+    })),
+  });
+  const there = town.tables.messages.all().filter((one) => one.channel_id === conversation);
+  return { ts: there.findLast((one) => one.user === sender)?.ts ?? "" };
 }
 
 /**

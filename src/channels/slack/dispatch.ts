@@ -110,12 +110,12 @@ async function accept(
   }
   // Whoever just wrote in a thread, or below whose message one will open, has shown that it is there.
   threads.saw(message.conversation, thread ?? ts);
-  const text = await textOf(workspace, message, self);
+  const [text, files] = await Promise.all([textOf(workspace, message, self), workspace.files.take(message)]);
   const incoming: IncomingMessage = {
     ...bare,
     text,
-    parts: text === "" ? [] : [{ type: "text", text }],
-    ...leftOutOf(message),
+    parts: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files.parts],
+    ...(files.leftOut.length === 0 ? {} : { leftOut: files.leftOut }),
     ...answerPlace(workspace, message, place),
   };
   const { turn, run, address } = await ports.inbox.accept(incoming);
@@ -163,15 +163,4 @@ function answerPlace(
   if (workspace.settings.answerIn === "conversation" || message.thread !== null) return {};
   const address = formatAddress(inThread(addressOf(workspace, message), message.ts));
   return { answerIn: { ...place, address, parent: place.address } };
-}
-
-/** A file that is not taken is told, never dropped silently. */
-function leftOutOf({ files }: SlackMessage): Pick<IncomingMessage, "leftOut"> {
-  if (files.length === 0) return {};
-  return { leftOut: files.map((file) => ({ name: nameOf(file), reason: "parts.reason.unreadable" })) };
-}
-
-function nameOf(file: unknown): string {
-  const name = typeof file === "object" && file !== null ? (file as { name?: unknown }).name : null;
-  return typeof name === "string" && name !== "" ? name.slice(0, 200) : "a file";
 }

@@ -30,6 +30,7 @@ describe("slack({ ... })", () => {
       listen: "mentions",
       preview: true,
       maxText: 3_500,
+      maxFileBytes: 1_048_576,
       timeoutMs: 15_000,
     });
     expect(slack(good)).toMatchObject({ kind: "slack", account: "T1" });

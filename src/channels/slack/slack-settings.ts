@@ -41,6 +41,8 @@ export interface SlackOptions {
    * most 4,000.
    */
   maxText?: number;
+  /** Bytes of all files of one message; what does not fit is left out, and the person is told. Default 1 MiB. */
+  maxFileBytes?: number;
   /** Milliseconds that Slack has to answer. Default 15,000. */
   timeoutMs?: number;
 }
@@ -98,6 +100,7 @@ const shape = z.strictObject(
     preview: z.boolean({ error: "must be true or false" }).default(true),
     // Slack cuts a text at 40,000, and an "&" is five of them.
     maxText: whole(10, 8_000).default(3_500),
+    maxFileBytes: whole(0, 20 * 1_048_576).default(1_048_576),
     timeoutMs: whole(1, 600_000).default(15_000),
   },
   { error: ({ code }) => (code === "invalid_type" ? "must be an object" : undefined) },

@@ -2,6 +2,7 @@ import type { WebClient } from "@slack/web-api";
 import { WaybillError } from "../../kernel/errors.ts";
 import type { ChannelPorts } from "../channel.ts";
 import { Directory } from "./directory.ts";
+import { Files } from "./files.ts";
 import type { Self } from "./read-event.ts";
 import { failureOf, isDeadToken, slackApi } from "./slack-api.ts";
 import type { SlackSettings } from "./slack-settings.ts";
@@ -14,6 +15,7 @@ export class Workspace {
   readonly api: WebClient;
   readonly directory: Directory;
   readonly threads: ThreadWatch;
+  readonly files: Files;
   #self: Promise<Self> | null = null;
   #off = false;
 
@@ -23,6 +25,7 @@ export class Workspace {
     this.api = slackApi(settings, ports.clock);
     this.directory = new Directory(this.api, ports.clock, ports.log);
     this.threads = new ThreadWatch(this.api, ports.clock);
+    this.files = new Files(this);
   }
 
   /**

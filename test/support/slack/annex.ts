@@ -133,6 +133,7 @@ export class SlackAnnex {
     const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
     const call = { method, params: new URLSearchParams(body.toString("utf8")), token };
     this.calls.push(call);
+    this.tell();
     try {
       const given = await this.answers.get(method)?.(call);
       const answer = given instanceof Response ? given : given === undefined ? null : Response.json(given);

@@ -325,7 +325,7 @@ export class SlackTown {
     const { event } = JSON.parse(body) as {
       event: { type: string; subtype?: string; channel: string; ts: string };
     };
-    if (event.type === "message" && event.subtype === undefined) {
+    if (event.type === "message" && (event.subtype ?? "file_share") === "file_share") {
       this.#events.set(keyOf(event.channel, event.ts), { body, answer });
     }
     this.#open.add(answer);
