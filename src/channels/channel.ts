@@ -3,6 +3,7 @@ import type { Sender } from "../deliveries/sender.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
+import type { Locale } from "../texts/render.ts";
 import type { Inbox, IncomingMessage } from "../turns/incoming.ts";
 
 export type { Accepted, ChangeOutcome, IncomingMessage, Inbox, MessageChange } from "../turns/incoming.ts";
@@ -22,6 +23,8 @@ export interface ChannelPorts {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  /** Of texts that the channel itself writes for people. Left out: English. */
+  locale?: Locale;
   /** True if this is the only account of its kind, so that a request need not name it. */
   alone?: boolean;
   /** True if something was asked or posted at this place: such as a thread in which the bot was mentioned before. */

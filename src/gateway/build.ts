@@ -109,13 +109,13 @@ interface Ground {
 }
 
 function join(ground: Ground): Parts {
-  const { config, options, boot, db, clock, log, ids } = ground;
+  const { config, options, boot, db, clock, log } = ground;
   const closing = { now: false };
   const feed = new FeedHub(db);
   const later = inboxLater();
   const states = new ChannelStates();
   const holds = new HoldKeeper({ tenant: defaultTenant, boot, db, log });
-  const ports = channelPorts({ tenant: defaultTenant, db, inbox: later.inbox, clock, ids, log, holds });
+  const ports = channelPorts({ ...ground, tenant: defaultTenant, inbox: later.inbox, holds });
   const channels = connectChannels([web(), ...(config.channels ?? [])], ports, states);
   const streams = memoryStreams({ clock });
   const metrics = createMetrics({

@@ -7,6 +7,7 @@ import { sayWhy } from "../http/say-why.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/logger.ts";
+import type { Locale } from "../texts/render.ts";
 import type { HoldKeeper } from "./hold-keeper.ts";
 import type { Inbox } from "../turns/incoming.ts";
 
@@ -36,17 +37,19 @@ export interface ChannelGround {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  config: { locale?: Locale };
   holds: HoldKeeper;
 }
 
 /** What all channels of a gateway are given alike. */
 export function channelPorts(ground: ChannelGround): Omit<ChannelPorts, "alone" | "report"> {
-  const { tenant, db, inbox, clock, ids, log, holds } = ground;
+  const { tenant, db, inbox, clock, ids, log, config, holds } = ground;
   return {
     inbox,
     clock,
     ids,
     log,
+    locale: config.locale ?? "en",
     async why(id, address) {
       const place = address && formatAddress(address);
       // What is told is where and why, never what was asked: whoever asks here may not read the place it was asked in.

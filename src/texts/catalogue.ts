@@ -88,6 +88,8 @@ help (or /help): this text`,
   "sender.denied": "{sender} may not talk to agents in {address}.",
   daily_cap: "Today's limit for {agent} has been reached. Please try again tomorrow.",
 
+  "why.not_mine": "This post is not one of mine.",
+
   // files and pictures that did not reach the agent
   "parts.left_out": "The file {name} was left out. Reason: {reason}",
   "parts.reason.too_large": "it is larger than {limit}",
@@ -188,6 +190,8 @@ help (또는 /help): 이 안내를 보여 줍니다`,
 
   "sender.denied": "{sender}: {address}에서 에이전트와 대화할 권한이 없습니다.",
   daily_cap: "{agent}의 오늘 사용 한도에 도달했습니다. 내일 다시 시도해 주세요.",
+
+  "why.not_mine": "제가 올린 글이 아닙니다.",
 
   "parts.left_out": "{name} 파일은 제외되었습니다. 이유: {reason}",
   "parts.reason.too_large": "{limit}보다 큼",

@@ -87,7 +87,7 @@ export class Files {
     const mediaType = mimetype ?? "application/octet-stream";
     const called = name ? { filename: name } : {};
     // It lies elsewhere (a document in somebody's drive): its link is handed on and never followed.
-    if (shaped.data.is_external && /^https:\/\//.test(url)) {
+    if (shaped.data.is_external && url.startsWith("https://")) {
       return { part: { type: "file", mediaType, url, ...called }, bytes: 0 };
     }
     if (!mayHaveToken(url, settings)) {

@@ -26,7 +26,7 @@ export function slack(options: SlackOptions): ChannelFactory {
 function connect(settings: SlackSettings, ports: ChannelPorts): Channel {
   const workspace = new Workspace(settings, ports);
   const { account, signingSecret, appToken } = settings;
-  const socket = appToken === null ? null : new SlackSocket(workspace, appToken, () => Promise.resolve());
+  const socket = appToken === null ? null : new SlackSocket(workspace, appToken);
   const stopped = new AbortController();
   return {
     kind: "slack",

@@ -5,6 +5,7 @@ import type { Hold } from "../channel.ts";
 import { dispatch } from "./dispatch.ts";
 import { pause } from "../../kernel/pause.ts";
 import { readEnvelope } from "./read-event.ts";
+import { interact, teamOf } from "./shortcut.ts";
 import { clientOptions, failureOf, quiet } from "./slack-api.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -26,9 +27,6 @@ interface Incoming {
   retry_num?: number;
 }
 
-/** Takes a payload of `interactive` envelopes. */
-export type Interact = (payload: unknown) => Promise<unknown>;
-
 /**
  * Socket Mode. Every envelope goes the way of an event over HTTP and is acknowledged after the commit; what is not
  * acknowledged Slack sends again. Of all processes one has the connection of a token.
@@ -36,15 +34,13 @@ export type Interact = (payload: unknown) => Promise<unknown>;
 export class SlackSocket {
   readonly #workspace: Workspace;
   readonly #token: string;
-  readonly #interact: Interact;
   readonly #stop = new AbortController();
   readonly #open = new Set<Promise<void>>();
   #life: Promise<void> = Promise.resolve();
 
-  constructor(workspace: Workspace, token: string, interact: Interact) {
+  constructor(workspace: Workspace, token: string) {
     this.#workspace = workspace;
     this.#token = token;
-    this.#interact = interact;
   }
 
   /**
@@ -193,7 +189,7 @@ export class SlackSocket {
   async #take({ ack, type, body, retry_num: retry = 0 }: Incoming): Promise<void> {
     const { ports, settings } = this.#workspace;
     if (type === "interactive") {
-      await this.#interact(body);
+      if (teamOf(body) === settings.account) interact(this.#workspace, body);
       return ack();
     }
     const envelope = type === "events_api" ? readEnvelope(body) : null;
