@@ -25,7 +25,7 @@ export const consoleOperateEn = {
   "console.schedules.not_yet": "not yet",
   "console.schedules.ago": "{span} ago",
   "console.schedules.fire": "Fire now",
-  "console.schedules.fire_named": "Fire {id} now",
+  "console.schedules.fire_named": "Fire now: {id}",
   "console.schedules.fire_title": "Fire {id} now?",
   "console.schedules.fire_about": "People see what it leads to. Its times by the clock stay as they are.",
   "console.schedules.fire_once": "People see what it leads to. It is for once, so it is done by it.",

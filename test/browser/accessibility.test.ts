@@ -1,54 +1,59 @@
-import { mkdirSync } from "node:fs";
-import path from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { agent } from "../../src/agents/agent-factory.ts";
-import { inChromium, startConsole } from "./support/browser.ts";
+import { openPage, startEveryPage } from "./every-page.ts";
+import { overflow, violations } from "./support/axe.ts";
+import { inChromium } from "./support/browser.ts";
 
-const shots = path.resolve(import.meta.dirname, "../../test-results/shots");
-const echo = agent.fn(async (ctx) => `You said: ${ctx.text}\n\n- a list\n- [a link](https://example.com)`);
+const desktop = { width: 1280, height: 800 };
+const phone = { width: 390, height: 844 };
 
-/** What axe finds that is serious or worse, each with where. */
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await new AxeBuilder({ page: page as never }).analyze();
-  return found
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary}`),
-    );
-}
+/** A look takes about a second. What is like another is left to pages.long.test.ts, which looks at all in each way. */
+const variants = new Set(["runs-none", "run-failed", "run-live"]);
+const inDark = new Set(["chat", "run", "deliveries", "schedules", "guide"]);
+const onPhone = new Set(["new", "chat", "runs", "schedules"]);
 
-const looks = [
-  ["light", { colorScheme: "light" }],
-  ["dark", { colorScheme: "dark" }],
-  ["a phone", { viewport: { width: 390, height: 844 }, hasTouch: true }],
-  ["Korean", { locale: "ko-KR" }],
-] as const;
+inChromium("axe finds nothing serious", () => {
+  test("on any page: in light, in dark, and on a phone, where nothing is wider than the screen", async () => {
+    const { window, url, pages } = await startEveryPage();
+    const page = await window("/runs");
+    for (const [name, where] of Object.entries(pages)) {
+      if (variants.has(name)) continue;
+      await page.setViewportSize(desktop);
+      await page.emulateMedia({ colorScheme: "light" });
+      await openPage(page, `${url}${where}`);
+      expect.soft(await violations(page), name).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.locator("[data-mantine-color-scheme=dark]").waitFor();
+      // Nothing but colours is different.
+      if (inDark.has(name)) expect.soft(await violations(page, "colours"), `${name} in dark`).toEqual([]);
+      await page.setViewportSize(phone);
+      if (onPhone.has(name)) {
+        expect.soft(await violations(page, "rest"), `${name} on a phone`).toEqual([]);
+      }
+      expect.soft(await overflow(page), `${name} on a phone`).toBe(0);
+    }
+  });
 
-inChromium("axe finds nothing serious in the chat", () => {
-  test.each(looks)("in %s", async (name, options) => {
-    const { window, gateway, context } = await startConsole({ agents: { echo } }, options);
-    const page = await window("/chat/new");
-    await page.getByRole("textbox").last().waitFor();
-    expect(await violations(page)).toEqual([]);
-    const { body } = await gateway.post("/v1/messages", {
-      conversation: "alpha",
-      kind: "channel",
-      text: "`hello`",
-    });
-    const there = { conversation: "alpha", thread: body.message, text: "in its thread" };
-    const reply = await gateway.post("/v1/messages", there);
-    await Promise.all([gateway.ended(body.run), gateway.ended(reply.body.run)]);
-    await page.goto(page.url().replace("/chat/new", `/chat/web:main/alpha?thread=${body.message}`));
-    await page.getByRole("article").last().waitFor();
-    await page.getByText("You said: in its thread").waitFor();
-    expect(await violations(page)).toEqual([]);
-    mkdirSync(shots, { recursive: true });
-    await page.screenshot({ path: path.join(shots, `chat-${name.replaceAll(" ", "-")}.png`) });
+  test("in the palette, the question before a stop, and the menus; in Korean", async () => {
+    const { window, url, pages } = await startEveryPage({ locale: "ko-KR" });
+    const page = await window("/runs");
+    for (const name of ["chat", "run", "schedules"] as const) {
+      await openPage(page, `${url}${pages[name]}`);
+      expect.soft(await violations(page), `${name} in Korean`).toEqual([]);
+    }
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(context.pages()).toContain(page);
+    await page.getByRole("combobox", { name: "이동" }).waitFor();
+    expect.soft(await violations(page), "the palette").toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "설정" }).click();
+    await page.getByRole("menu").waitFor();
+    expect.soft(await violations(page), "the menu").toEqual([]);
+    await openPage(page, `${url}${pages.new}`);
+    await page.getByRole("button", { name: /운영자/ }).click();
+    await page.getByRole("textbox", { name: "다른 사람 이름" }).waitFor();
+    expect.soft(await violations(page), "who speaks").toEqual([]);
+    await openPage(page, `${url}/runs`);
+    await page.getByRole("button", { name: /patient/ }).click();
+    await page.getByRole("dialog").waitFor();
+    expect.soft(await violations(page), "the question before a stop").toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ inChromium("schedules", () => {
     const next = standUp.getByText(/^in \d+ (day|hour|minute|second)/);
     await next.waitFor();
     expect(await row(page, "Schedules", "nowhere").innerText()).toContain("Would be held");
-    await standUp.getByRole("button", { name: "Fire stand-up now" }).click();
+    await standUp.getByRole("button", { name: "Fire now: stand-up" }).click();
     await page.getByRole("dialog").getByText("Its times by the clock stay as they are.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Fire now" }).click();
     await standUp.getByRole("link", { name: /ago$/ }).waitFor();
@@ -60,7 +60,7 @@ inChromium("schedules", () => {
   test("what one says without a place is held, and goes where an operator says", async () => {
     const { window, gateway } = await operated();
     const page = await window("/schedules");
-    await page.getByRole("button", { name: "Fire nowhere now" }).click();
+    await page.getByRole("button", { name: "Fire now: nowhere" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Fire now" }).click();
     await row(page, "Schedules", "nowhere").getByRole("link", { name: /ago$/ }).click();
     await page.getByText("It is held back. It went nowhere else.").waitFor();

@@ -1,5 +1,5 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
-import { Check, Keyboard, Languages, Monitor, Moon, Search, Settings, Sun } from "lucide-react";
+import { Keyboard, Languages, Monitor, Moon, Search, Settings, Sun } from "lucide-react";
 import { useLanguage } from "./language.tsx";
 import classes from "./rail.module.css";
 import { useShell } from "./shell-controls.ts";
@@ -20,9 +20,8 @@ export function SettingsMenu() {
   const { t, locale, choose } = useLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { openHelp, openPalette } = useShell();
-  const check = (on: boolean) => (on ? <Check size={14} aria-hidden /> : null);
   return (
-    <Menu position="right-end" withinPortal width={220}>
+    <Menu position="right-end" withinPortal withInitialFocusPlaceholder={false} width={220}>
       <Menu.Target>
         <button
           type="button"
@@ -35,32 +34,35 @@ export function SettingsMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{t("console.theme")}</Menu.Label>
-        {schemes.map(({ value, label, icon: Icon }) => (
-          <Menu.Item
-            key={value}
-            role="menuitemradio"
-            aria-checked={colorScheme === value}
-            leftSection={<Icon size={16} aria-hidden />}
-            rightSection={check(colorScheme === value)}
-            onClick={() => setColorScheme(value)}
-          >
-            {t(label)}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value as (typeof schemes)[number]["value"])}
+        >
+          {schemes.map(({ value, label, icon: Icon }) => (
+            <Menu.RadioItem
+              key={value}
+              value={value}
+              closeMenuOnClick
+              rightSection={<Icon size={16} aria-hidden />}
+            >
+              {t(label)}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Label>{t("console.language")}</Menu.Label>
-        {languages.map(({ value, label }) => (
-          <Menu.Item
-            key={value}
-            role="menuitemradio"
-            aria-checked={locale === value}
-            lang={value}
-            leftSection={<Languages size={16} aria-hidden />}
-            rightSection={check(locale === value)}
-            onClick={() => choose(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={locale} onChange={(value) => choose(value === "ko" ? "ko" : "en")}>
+          {languages.map(({ value, label }) => (
+            <Menu.RadioItem
+              key={value}
+              value={value}
+              closeMenuOnClick
+              lang={value}
+              rightSection={<Languages size={16} aria-hidden />}
+            >
+              {label}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item leftSection={<Search size={16} aria-hidden />} onClick={openPalette}>
           {t("console.palette")}

@@ -1,4 +1,4 @@
-import { Menu } from "@mantine/core";
+import { Popover } from "@mantine/core";
 import { Check, ChevronDown, UserPlus } from "lucide-react";
 import { useState, type FormEvent } from "react";
 import { useTexts } from "../../app/language.tsx";
@@ -14,9 +14,9 @@ export function SpeakerMenu() {
   const name = others.find(({ id }) => id === current)?.name ?? t("console.chat.operator");
   const all = [{ id: null, name: t("console.chat.operator") }, ...others];
   return (
-    <Menu position="top-start" width={240} opened={open} onChange={setOpen}>
-      <Menu.Target>
-        <button type="button" className={classes["speaker"]}>
+    <Popover position="top-start" width={240} trapFocus opened={open} onChange={setOpen}>
+      <Popover.Target>
+        <button type="button" className={classes["speaker"]} onClick={() => setOpen(!open)}>
           <span className="visually-hidden">{t("console.speaker.as", { name })}</span>
           <Avatar name={name} small />
           <span dir="auto" aria-hidden>
@@ -24,25 +24,27 @@ export function SpeakerMenu() {
           </span>
           <ChevronDown size={13} aria-hidden />
         </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t("console.speaker.title")}</Menu.Label>
+      </Popover.Target>
+      <Popover.Dropdown className={classes["speakers"]!} aria-label={t("console.speaker.title")}>
+        <p>{t("console.speaker.title")}</p>
         {all.map((one) => (
-          <Menu.Item
+          <button
             key={one.id ?? ""}
-            role="menuitemradio"
-            aria-checked={one.id === current}
-            leftSection={<Avatar name={one.name} small />}
-            rightSection={one.id === current ? <Check size={14} aria-hidden /> : null}
-            onClick={() => speakAs(one.id)}
+            type="button"
+            aria-pressed={one.id === current}
+            onClick={() => {
+              speakAs(one.id);
+              setOpen(false);
+            }}
           >
-            {one.name}
-          </Menu.Item>
+            <Avatar name={one.name} small />
+            <span dir="auto">{one.name}</span>
+            {one.id === current ? <Check size={14} aria-hidden /> : null}
+          </button>
         ))}
-        <Menu.Divider />
         <AddSpeaker onDone={() => setOpen(false)} />
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 
@@ -63,8 +65,6 @@ function AddSpeaker({ onDone }: { onDone: () => void }) {
         placeholder={t("console.speaker.name")}
         aria-label={t("console.speaker.name")}
         onChange={(event) => setName(event.currentTarget.value)}
-        // The menu goes through its items by the letters and arrows that are typed here.
-        onKeyDown={(event) => event.stopPropagation()}
       />
       <button type="submit" aria-label={t("console.speaker.add")} title={t("console.speaker.add")}>
         <UserPlus size={15} aria-hidden />
