@@ -90,7 +90,7 @@ inChromium("schedules", () => {
 });
 
 inChromium("what was refused", () => {
-  test("a send into another conversation is listed with its rule, and leads to its run (ADDR-2)", async () => {
+  test("a send into another conversation is listed with its rule, and leads to its run", async () => {
     const { window, gateway } = await operated();
     const asked = await gateway.post("/v1/messages", { conversation: "alpha", text: "cross" });
     await gateway.ended(asked.body.run);
@@ -104,7 +104,7 @@ inChromium("what was refused", () => {
     expect(page.url()).toContain(`/runs/${asked.body.run}`);
   });
 
-  test("who was turned away stands with the id and the name, each to be copied (CHAN-3)", async () => {
+  test("who was turned away stands with the id and the name, each to be copied", async () => {
     const { window, context, phone } = await operated();
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await phone.receive("5550100", "let me in", { sender: "5550199", name: "Mallory" }).catch(() => {});

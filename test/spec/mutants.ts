@@ -1,4 +1,5 @@
 import { addressesMutants } from "./mutants/addresses.ts";
+import { consoleMutants } from "./mutants/console.ts";
 import { furtherMutants } from "./mutants/further.ts";
 import { historiesMutants } from "./mutants/histories.ts";
 import { ledgerMutants } from "./mutants/ledger.ts";
@@ -36,4 +37,5 @@ export const mutants: readonly Mutant[] = [
   ...threadsMutants,
   ...schedulesMutants,
   ...processMutants,
+  ...consoleMutants,
 ];

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { agent } from "../../src/agents/agent-factory.ts";
 import { serveGateway } from "../../src/gateway/serve-gateway.ts";
 import { readEnvironment, type ServerSettings } from "../../src/gateway/environment.ts";
+import { scenario } from "../spec/scenario.ts";
 import { inChromium, openBrowser, startConsole } from "./support/browser.ts";
 import { cuttable } from "./support/cuttable.ts";
 import { ScriptedAgent } from "./support/scripted-agent.ts";
@@ -72,38 +73,42 @@ inChromium("troubles", () => {
     expect(await log(page).getByText("while it was away").count()).toBe(1);
   });
 
-  test("a connection that is cut again and again loses no token, and shows none twice (STRM-9)", async () => {
-    const script = new ScriptedAgent();
-    const { context, url, complaints } = await startConsole({ agents: { writer: script.agent } });
-    const way = await cuttable(url);
-    onTestFinished(() => way.close());
-    const page = await context.newPage();
-    await page.goto(`${way.url}/chat/web:main/alpha`);
-    await say(page, "count");
-    const part = script.to("count");
-    for (let n = 0; n < 60; n += 1) {
-      part.say(`${n} `);
-      if (n % 20 !== 10) continue;
-      await log(page)
-        .getByText(`${n - 1} ${n}`)
-        .waitFor();
-      way.cut({ keepOut: n === 30 });
-      if (n === 30) {
-        part.say("while it was cut ");
-        await page.getByText("The gateway cannot be reached. Trying again").waitFor();
-        way.mend();
+  scenario(
+    ["STRM-9"],
+    "a connection that is cut again and again loses no token, and shows none twice",
+    async () => {
+      const script = new ScriptedAgent();
+      const { context, url, complaints } = await startConsole({ agents: { writer: script.agent } });
+      const way = await cuttable(url);
+      onTestFinished(() => way.close());
+      const page = await context.newPage();
+      await page.goto(`${way.url}/chat/web:main/alpha`);
+      await say(page, "count");
+      const part = script.to("count");
+      for (let n = 0; n < 60; n += 1) {
+        part.say(`${n} `);
+        if (n % 20 !== 10) continue;
+        await log(page)
+          .getByText(`${n - 1} ${n}`)
+          .waitFor();
+        way.cut({ keepOut: n === 30 });
+        if (n === 30) {
+          part.say("while it was cut ");
+          await page.getByText("The gateway cannot be reached. Trying again").waitFor();
+          way.mend();
+        }
       }
-    }
-    part.end();
-    const answer = page.getByRole("article", { name: /^writer, / });
-    await answer.waitFor();
-    const expected = Array.from({ length: 60 }, (_, n) => (n === 30 ? "30 while it was cut" : String(n)));
-    expect(await answer.innerText()).toContain(expected.join(" "));
-    expect(await log(page).getByRole("article").count()).toBe(2);
-    // Chromium writes down each connection that it lost.
-    expect(complaints.filter((one) => !one.includes("net::ERR_"))).toEqual([]);
-    complaints.length = 0;
-  });
+      part.end();
+      const answer = page.getByRole("article", { name: /^writer, / });
+      await answer.waitFor();
+      const expected = Array.from({ length: 60 }, (_, n) => (n === 30 ? "30 while it was cut" : String(n)));
+      expect(await answer.innerText()).toContain(expected.join(" "));
+      expect(await log(page).getByRole("article").count()).toBe(2);
+      // Chromium writes down each connection that it lost.
+      expect(complaints.filter((one) => !one.includes("net::ERR_"))).toEqual([]);
+      complaints.length = 0;
+    },
+  );
 
   test("a server of another version says: reload", async () => {
     const { context, url } = await startConsole({ agents: { echo } });

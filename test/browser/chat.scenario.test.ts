@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
+import { scenario } from "../spec/scenario.ts";
 import { inChromium, startConsole, type TestConsole } from "./support/browser.ts";
 import { countDeltas } from "./support/count-deltas.ts";
 import { ScriptedAgent } from "./support/scripted-agent.ts";
@@ -19,52 +20,60 @@ const log = (page: Page) => page.getByRole("log", { name: "Messages" });
 const articles = (page: Page) => log(page).getByRole("article");
 
 inChromium("the chat", () => {
-  test("two windows, two conversations, interleaved streams: each answer in its own place (ADDR-1)", async () => {
-    const { window, script, context } = await withScript();
-    const deltas = await countDeltas(context);
-    const [a, b] = [await window("/chat/web:main/alpha"), await window("/chat/web:main/beta")];
-    await say(a, "question of alpha");
-    await say(b, "question of beta");
-    const [alpha, beta] = [script.to("question of alpha"), script.to("question of beta")];
-    await Promise.all([alpha.asked, beta.asked]);
-    for (let n = 0; n < 20; n += 1) {
-      alpha.say(`a${n} `);
-      beta.say(`b${n} `);
-    }
-    await log(a).getByText("a18 a19", { exact: false }).waitFor();
-    await log(b).getByText("b18 b19", { exact: false }).waitFor();
-    beta.end();
-    alpha.end();
-    for (const [page, own, other] of [
-      [a, "a", "b"],
-      [b, "b", "a"],
-    ] as const) {
-      const tokens = Array.from({ length: 20 }, (_, n) => `${own}${n} `);
-      await page.getByRole("article", { name: /^writer, / }).waitFor();
-      expect(await deltas(page)).toEqual(tokens);
-      expect(await articles(page).count()).toBe(2);
-      expect(await articles(page).last().innerText()).toContain(tokens.join("").trim());
-      expect(await log(page).innerText()).not.toContain(`${other}1`);
-    }
-  });
+  scenario(
+    ["ADDR-1"],
+    "two windows, two conversations, interleaved streams: each answer in its own place",
+    async () => {
+      const { window, script, context } = await withScript();
+      const deltas = await countDeltas(context);
+      const [a, b] = [await window("/chat/web:main/alpha"), await window("/chat/web:main/beta")];
+      await say(a, "question of alpha");
+      await say(b, "question of beta");
+      const [alpha, beta] = [script.to("question of alpha"), script.to("question of beta")];
+      await Promise.all([alpha.asked, beta.asked]);
+      for (let n = 0; n < 20; n += 1) {
+        alpha.say(`a${n} `);
+        beta.say(`b${n} `);
+      }
+      await log(a).getByText("a18 a19", { exact: false }).waitFor();
+      await log(b).getByText("b18 b19", { exact: false }).waitFor();
+      beta.end();
+      alpha.end();
+      for (const [page, own, other] of [
+        [a, "a", "b"],
+        [b, "b", "a"],
+      ] as const) {
+        const tokens = Array.from({ length: 20 }, (_, n) => `${own}${n} `);
+        await page.getByRole("article", { name: /^writer, / }).waitFor();
+        expect(await deltas(page)).toEqual(tokens);
+        expect(await articles(page).count()).toBe(2);
+        expect(await articles(page).last().innerText()).toContain(tokens.join("").trim());
+        expect(await log(page).innerText()).not.toContain(`${other}1`);
+      }
+    },
+  );
 
-  test("a reload in mid-stream shows the answer from its beginning and goes on, each token once", async () => {
-    const { window, script } = await withScript();
-    const page = await window("/chat/web:main/alpha");
-    await say(page, "tell me");
-    const part = script.to("tell me");
-    await part.asked;
-    part.say("one ", "two ");
-    await log(page).getByText("one two").waitFor();
-    await page.reload();
-    await log(page).getByText("one two").waitFor();
-    part.say("three ", "four");
-    await log(page).getByText("one two three four").waitFor();
-    part.end();
-    await page.getByRole("article", { name: /^writer, / }).waitFor();
-    const said = await log(page).innerText();
-    expect(said.match(/one two three four/g)).toHaveLength(1);
-  });
+  scenario(
+    ["STRM-9"],
+    "a reload in mid-stream shows the answer from its beginning and goes on, each token once",
+    async () => {
+      const { window, script } = await withScript();
+      const page = await window("/chat/web:main/alpha");
+      await say(page, "tell me");
+      const part = script.to("tell me");
+      await part.asked;
+      part.say("one ", "two ");
+      await log(page).getByText("one two").waitFor();
+      await page.reload();
+      await log(page).getByText("one two").waitFor();
+      part.say("three ", "four");
+      await log(page).getByText("one two three four").waitFor();
+      part.end();
+      await page.getByRole("article", { name: /^writer, / }).waitFor();
+      const said = await log(page).innerText();
+      expect(said.match(/one two three four/g)).toHaveLength(1);
+    },
+  );
 
   test("two windows on one conversation stay in step: what one sends and what is answered is in both", async () => {
     const { window, script } = await withScript();
@@ -119,7 +128,35 @@ inChromium("the chat", () => {
     expect(await log(page).first().innerText()).not.toContain("only here");
   });
 
-  test("files come by button, drop and paste, and reach the agent (CHAN-4)", async () => {
+  scenario(
+    ["CHAN-3"],
+    "people see life: who works, how far it is, the answer as it grows, and it is finished in its place",
+    async () => {
+      const { window, script } = await withScript();
+      const page = await window("/chat/web:main/alpha");
+      const part = script.to("read it");
+      await say(page, "read it");
+      const ctx = await part.asked;
+      const live = page.getByRole("article", { name: "writer is working on an answer" });
+      await live.getByText("working").waitFor();
+      await ctx.progress("read 3 of 12 pages", 25);
+      await live.getByText("read 3 of 12 pages").waitFor();
+      expect(await live.getByRole("progressbar").getAttribute("value")).toBe("25");
+      part.say("It begins ");
+      await live.getByText("It begins").waitFor();
+      part.say("and ends.");
+      await live.getByText("It begins and ends.").waitFor();
+      part.end();
+      await page
+        .getByRole("article", { name: /^writer, / })
+        .getByText("It begins and ends.")
+        .waitFor();
+      await live.waitFor({ state: "detached" });
+      expect(await articles(page).count()).toBe(2);
+    },
+  );
+
+  scenario(["CHAN-4"], "files come by button, drop and paste, and reach the agent", async () => {
     const { window, script } = await withScript();
     const page = await window("/chat/web:main/alpha");
     const field = page.getByRole("textbox", { name: "Write a message" });
@@ -150,15 +187,19 @@ inChromium("the chat", () => {
     expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
   });
 
-  test("a slash offers the words that always work, and Enter sends the one that is chosen (LEDG-17)", async () => {
-    const { window } = await withScript();
-    const page = await window("/chat/web:main/alpha");
-    await page.getByRole("textbox", { name: "Write a message" }).fill("/st");
-    await page.getByRole("option", { name: /^\/stop/ }).waitFor();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    await log(page).getByText("Nothing is running here.").waitFor();
-  });
+  scenario(
+    ["LEDG-17"],
+    "a slash offers the words that always work, and Enter sends the one that is chosen",
+    async () => {
+      const { window } = await withScript();
+      const page = await window("/chat/web:main/alpha");
+      await page.getByRole("textbox", { name: "Write a message" }).fill("/st");
+      await page.getByRole("option", { name: /^\/stop/ }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await log(page).getByText("Nothing is running here.").waitFor();
+    },
+  );
 
   test("a job's result and what others post arrive by themselves", async () => {
     const script = new ScriptedAgent();

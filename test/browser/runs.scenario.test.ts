@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { renderText } from "../../src/texts/render.ts";
 import { alice, ask, operatorSeed, seedAll } from "./operator-seed.ts";
+import { scenario } from "../spec/scenario.ts";
 import { inChromium, startConsole } from "./support/browser.ts";
 
 async function seeded(options: Parameters<typeof startConsole>[1] = {}) {
@@ -166,33 +167,37 @@ inChromium("the list of runs", () => {
 });
 
 inChromium("the page of a run", () => {
-  test("tells its story: question, answer, why here, timeline, job, facts (ADDR-10)", async () => {
-    const { window, all } = await seeded();
-    const page = await window(`/runs/${all.boss.run}`);
-    await page.getByRole("article", { name: "Question" }).getByText("How many boxes are there?").waitFor();
-    expect(await page.getByRole("article", { name: "Answer" }).innerText()).toContain("A job counts them");
-    const main = await page.getByRole("main").innerText();
-    expect(main).toContain("is where it was asked. The address of a turn never changes");
-    expect(main).toContain("web:main/elsewhere was refused (explicit)");
-    const steps = await page.getByRole("list", { name: "Timeline" }).innerText();
-    const inOrder = [
-      "Bob asked in",
-      "Accepted and queued",
-      "Claimed by node boot",
-      "Wanted to send to web:main/elsewhere, which was refused",
-      "Started a job for counter",
-      "Completed",
-      "Delivered",
-    ].map((text) => steps.indexOf(text));
-    expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
-    expect(inOrder[0]).toBe(0);
-    const facts = page.getByRole("complementary", { name: "Facts" });
-    await facts.getByRole("link", { name: /^run …/ }).click();
-    await page.getByRole("heading", { name: "Runs counter" }).waitFor();
-    await page.getByText("3 steps").click();
-    await page.getByText("box 1 of 3 (33 %)").waitFor();
-    expect(await page.getByRole("list", { name: "Timeline" }).innerText()).toContain("Asked for by");
-  });
+  scenario(
+    ["ADDR-10"],
+    "a run tells its story: question, answer, why here, timeline, job, facts",
+    async () => {
+      const { window, all } = await seeded();
+      const page = await window(`/runs/${all.boss.run}`);
+      await page.getByRole("article", { name: "Question" }).getByText("How many boxes are there?").waitFor();
+      expect(await page.getByRole("article", { name: "Answer" }).innerText()).toContain("A job counts them");
+      const main = await page.getByRole("main").innerText();
+      expect(main).toContain("is where it was asked. The address of a turn never changes");
+      expect(main).toContain("web:main/elsewhere was refused (explicit)");
+      const steps = await page.getByRole("list", { name: "Timeline" }).innerText();
+      const inOrder = [
+        "Bob asked in",
+        "Accepted and queued",
+        "Claimed by node boot",
+        "Wanted to send to web:main/elsewhere, which was refused",
+        "Started a job for counter",
+        "Completed",
+        "Delivered",
+      ].map((text) => steps.indexOf(text));
+      expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
+      expect(inOrder[0]).toBe(0);
+      const facts = page.getByRole("complementary", { name: "Facts" });
+      await facts.getByRole("link", { name: /^run …/ }).click();
+      await page.getByRole("heading", { name: "Runs counter" }).waitFor();
+      await page.getByText("3 steps").click();
+      await page.getByText("box 1 of 3 (33 %)").waitFor();
+      expect(await page.getByRole("list", { name: "Timeline" }).innerText()).toContain("Asked for by");
+    },
+  );
 
   test("is live while it runs: progress, the end, and the answer appear", async () => {
     const { window, seed, all } = await seeded();

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { binary, root } from "../../scripts/support/paths.ts";
 import { runNode } from "../../scripts/support/run.ts";
 import type { WireMessage } from "../../src/http/api.ts";
+import { scenario } from "../spec/scenario.ts";
 import { inChromium, startConsole } from "./support/browser.ts";
 import { ScriptedAgent } from "./support/scripted-agent.ts";
 
@@ -86,7 +87,7 @@ const answerOn = (page: Page) => page.getByRole("article", { name: "assistant" }
 const isReady = (page: Page) => page.getByRole("status").getByText("ready").waitFor();
 
 inChromium("the stock useChat", () => {
-  test("ADDR-1: two chats with interleaved streams: each token once, in its own chat", async () => {
+  scenario(["ADDR-1"], "two chats with interleaved streams: each token once, in its own chat", async () => {
     const { context, script, chunks, page, url } = await open("alpha");
     const other = await context.newPage();
     await other.goto(`${url}/?id=beta`);
@@ -111,56 +112,66 @@ inChromium("the stock useChat", () => {
     ]);
   });
 
-  test("STRM-9: a reload in mid-stream goes on with the same answer, each token once; nothing is generated twice", async () => {
-    const { script, page, said } = await open("alpha");
-    const part = script.to("tell me");
-    await ask(page, "tell me");
-    await part.asked;
-    part.say("one ", "two ");
-    await answerOn(page).getByText("two").waitFor();
-    await page.reload();
-    await answerOn(page).getByText("one two").waitFor();
-    part.say("three");
-    part.end();
-    await answerOn(page).getByText("one two three").waitFor();
-    await isReady(page);
-    expect(await answerOn(page).allInnerTexts()).toEqual(["one two three"]);
-    expect((await said()).map(({ role, text }) => [role, text])).toEqual([
-      ["user", "tell me"],
-      ["assistant", "one two three"],
-    ]);
-    // Nothing runs any more: a reload shows what was committed, and no stream begins.
-    await page.reload();
-    await answerOn(page).getByText("one two three").waitFor();
-    await isReady(page);
-    expect(await answerOn(page).count()).toBe(1);
-  });
+  scenario(
+    ["STRM-9"],
+    "a reload in mid-stream goes on with the same answer, each token once; nothing is generated twice",
+    async () => {
+      const { script, page, said } = await open("alpha");
+      const part = script.to("tell me");
+      await ask(page, "tell me");
+      await part.asked;
+      part.say("one ", "two ");
+      await answerOn(page).getByText("two").waitFor();
+      await page.reload();
+      await answerOn(page).getByText("one two").waitFor();
+      part.say("three");
+      part.end();
+      await answerOn(page).getByText("one two three").waitFor();
+      await isReady(page);
+      expect(await answerOn(page).allInnerTexts()).toEqual(["one two three"]);
+      expect((await said()).map(({ role, text }) => [role, text])).toEqual([
+        ["user", "tell me"],
+        ["assistant", "one two three"],
+      ]);
+      // Nothing runs any more: a reload shows what was committed, and no stream begins.
+      await page.reload();
+      await answerOn(page).getByText("one two three").waitFor();
+      await isReady(page);
+      expect(await answerOn(page).count()).toBe(1);
+    },
+  );
 
-  test("STRM-10: what is stopped ends there, and the next question is answered below it", async () => {
-    const { script, page, said } = await open("alpha");
-    const stopped = script.to("tell me");
-    await ask(page, "tell me");
-    const { signal } = await stopped.asked;
-    stopped.say("one ");
-    await answerOn(page).getByText("one").waitFor();
-    await page.getByRole("button", { name: "Stop" }).click();
-    await isReady(page);
-    // The hook only stops reading; the page of a resumable chat says it to the server too.
-    await page.evaluate(() => fetch("/api/chat/alpha/stop", { method: "POST" }));
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    }
-    stopped.say("too late");
-    const next = script.to("and now?");
-    await ask(page, "and now?");
-    await next.asked;
-    next.say("now this");
-    next.end();
-    await answerOn(page).getByText("now this").waitFor();
-    await isReady(page);
-    expect((await answerOn(page).allInnerTexts()).join(" | ")).not.toContain("too late");
-    expect((await said()).filter(({ role }) => role === "assistant").map(({ text }) => text)).toEqual([
-      "now this",
-    ]);
-  });
+  scenario(
+    ["STRM-10"],
+    "what is stopped ends there, and the next question is answered below it",
+    async () => {
+      const { script, page, said } = await open("alpha");
+      const stopped = script.to("tell me");
+      await ask(page, "tell me");
+      const { signal } = await stopped.asked;
+      stopped.say("one ");
+      await answerOn(page).getByText("one").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await isReady(page);
+      // The hook only stops reading; the page of a resumable chat says it to the server too.
+      await page.evaluate(() => fetch("/api/chat/alpha/stop", { method: "POST" }));
+      if (!signal.aborted) {
+        await new Promise<void>((resolve) =>
+          signal.addEventListener("abort", () => resolve(), { once: true }),
+        );
+      }
+      stopped.say("too late");
+      const next = script.to("and now?");
+      await ask(page, "and now?");
+      await next.asked;
+      next.say("now this");
+      next.end();
+      await answerOn(page).getByText("now this").waitFor();
+      await isReady(page);
+      expect((await answerOn(page).allInnerTexts()).join(" | ")).not.toContain("too late");
+      expect((await said()).filter(({ role }) => role === "assistant").map(({ text }) => text)).toEqual([
+        "now this",
+      ]);
+    },
+  );
 });
