@@ -10,6 +10,7 @@ import { addInit } from "./commands/init.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSchedules } from "./commands/schedules.ts";
 import { addSend } from "./commands/send.ts";
+import { addSlack } from "./commands/slack.ts";
 import { addSlots } from "./commands/slots.ts";
 import { addStart } from "./commands/start.ts";
 import { addWhy } from "./commands/why.ts";
@@ -33,6 +34,7 @@ export function buildProgram(): Command {
   addDenials(program);
   addSchedules(program);
   addSlots(program);
+  addSlack(program);
   addSend(program);
   addWhy(program);
   return program;

@@ -16,11 +16,18 @@ export interface ConfigReport {
   warnings: string[];
 }
 
+/** @throws WaybillError as `loadReport` */
+export async function reportConfig(settings: ServerSettings): Promise<ConfigReport> {
+  return (await loadReport(settings)).report;
+}
+
 /**
  * Loads and checks the settings file.
  * @throws WaybillError `config_not_found` (also if there is none), `config_syntax`, `config_invalid`, `missing_package`
  */
-export async function reportConfig(settings: ServerSettings): Promise<ConfigReport> {
+export async function loadReport(
+  settings: ServerSettings,
+): Promise<{ config: WaybillConfig; report: ConfigReport }> {
   const found = findConfig(settings.configFile, process.cwd());
   if (found === null) {
     throw new WaybillError(
@@ -30,7 +37,7 @@ export async function reportConfig(settings: ServerSettings): Promise<ConfigRepo
   }
   const { config, file, files } = await loadConfig(found, process.cwd());
   const warnings = checkSettings(config, { ...gatewayOptions(settings), loopback: true });
-  return { ok: true, file, files, warnings, ...summaryOf(config) };
+  return { config, report: { ok: true, file, files, warnings, ...summaryOf(config) } };
 }
 
 function summaryOf(config: WaybillConfig): Pick<ConfigReport, "agents" | "channels" | "routes"> {

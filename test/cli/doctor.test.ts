@@ -103,3 +103,33 @@ test("for people: a line for each check, within 80 columns", async () => {
   expect(out).toMatch(/^fail {2}token +.*\n +-> Set WAYBILL_TOKEN/m);
   expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
 });
+
+test("a channel is asked for the rights of its token, which are compared by name", async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "x-oauth-scopes": "chat:write,users:read",
+    });
+    response.end(JSON.stringify({ ok: true, team_id: "T1", team: "Acme", user: "ada", user_id: "U1" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const settings = `
+    import { agent, defineConfig } from "waybill";
+    import { slack } from "waybill/slack";
+    const allow = { users: "*", channels: "*", dms: true };
+    const apiUrl = "http://127.0.0.1:${port}/api/";
+    export default defineConfig({
+      agents: { a: agent.fn(() => "hi") },
+      channels: [slack({ account: "T1", botToken: "xoxb-1", signingSecret: "s", apiUrl, allow })],
+    });
+  `;
+  const { code, of } = await doctor(folder({ "waybill.config.ts": settings }), ["--port", "0"]);
+  server.close();
+  expect(code).toBe(1);
+  expect(of("channel").map(({ result, text }) => [result, text.slice(0, 60)])).toEqual([
+    ["ok", "web:main is set up"],
+    ["ok", "slack:T1: the bot is ada in Acme"],
+    ["fail", expect.stringContaining("slack:T1: the bot's token lacks app_mentions:read") as string],
+  ]);
+});

@@ -21,6 +21,7 @@ const commands = [
   "schedules list",
   "schedules add",
   "slots clear",
+  "slack manifest",
   "send",
   "why",
 ];

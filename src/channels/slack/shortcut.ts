@@ -2,13 +2,11 @@ import { z } from "zod";
 import { formatAddress, type Address } from "../../address/address.ts";
 import { renderText } from "../../texts/render.ts";
 import { authorize } from "./allow.ts";
+import { whyShortcut } from "./manifest.ts";
 import { plainPost } from "./plain-text.ts";
 import { failureOf } from "./slack-api.ts";
 import type { SlackSettings } from "./slack-settings.ts";
 import type { Workspace } from "./workspace.ts";
-
-/** The message shortcut "Why here?", as the app's manifest names it. */
-export const whyShortcut = "waybill_why";
 
 const id = z.string().min(1).max(200);
 

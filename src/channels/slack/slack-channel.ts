@@ -2,6 +2,7 @@ import { WaybillError } from "../../kernel/errors.ts";
 import type { Channel, ChannelFactory, ChannelPorts } from "../channel.ts";
 import { allowsAddress, authorize } from "./allow.ts";
 import { markdownPost } from "./blocks.ts";
+import { check } from "./check.ts";
 import { pause } from "../../kernel/pause.ts";
 import { receive } from "./receive.ts";
 import { reconcile } from "./reconcile.ts";
@@ -48,6 +49,7 @@ function connect(settings: SlackSettings, ports: ChannelPorts): Channel {
       await meet(workspace, stopped.signal);
       if (!stopped.signal.aborted) await socket?.start();
     },
+    check: (signal) => check(workspace, signal),
     async stop() {
       stopped.abort();
       await socket?.stop();

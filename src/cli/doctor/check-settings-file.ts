@@ -4,14 +4,15 @@ import { builtinConfig, missingModelKeys } from "../../gateway/builtin-config.ts
 import type { ServerSettings } from "../../gateway/environment.ts";
 import { findConfig } from "../../gateway/load-config.ts";
 import { asWaybillError, type WaybillError } from "../../kernel/errors.ts";
-import { reportConfig, type ConfigReport } from "../report-config.ts";
+import { loadReport, type ConfigReport } from "../report-config.ts";
+import { checkChannels } from "./check-channels.ts";
 import { fail, ok, warn, type Finding } from "./check.ts";
 
 /** The settings file with its agents, their models and its channels; without one, what answers instead. */
 export async function checkSettingsFile(settings: ServerSettings): Promise<Finding[]> {
   try {
     if (findConfig(settings.configFile, process.cwd()) === null) return await checkBuiltin(settings);
-    const report = await reportConfig(settings);
+    const { config, report } = await loadReport(settings);
     return [
       ok("settings", `${report.file}: ${report.agents.map(({ name }) => name).join(", ")}`),
       ...report.warnings.map((warning) =>
@@ -19,7 +20,7 @@ export async function checkSettingsFile(settings: ServerSettings): Promise<Findi
       ),
       ...checkUnusedModel(settings, report),
       ...(await checkModels(report)),
-      ...report.channels.map(({ kind, account }) => ok("channel", `${kind}:${account} is set up`)),
+      ...(await checkChannels(config)),
     ];
   } catch (thrown) {
     return [refused("settings", asWaybillError(thrown))];

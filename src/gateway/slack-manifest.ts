@@ -1,0 +1,1 @@
+export { type ManifestOptions, slackManifest } from "../channels/slack/manifest.ts";
