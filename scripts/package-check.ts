@@ -84,7 +84,7 @@ async function install(tarball: string): Promise<string> {
 }
 
 /** The channels' own packages: whoever imports `waybill/slack` installs them. After the install was measured. */
-const peers = ["@slack/web-api", "@slack/socket-mode", "irc-framework"];
+const peers = ["@slack/web-api", "@slack/socket-mode", "grammy", "irc-framework"];
 
 async function addPeers(user: string): Promise<void> {
   const { devDependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {

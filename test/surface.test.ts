@@ -98,6 +98,7 @@ const pins: Readonly<Record<string, readonly string[]>> = {
   "src/channels/webhook/index.ts": ["webhook"],
   "src/channels/irc/index.ts": ["irc"],
   "src/channels/slack/index.ts": ["slack"],
+  "src/channels/telegram/index.ts": ["telegram"],
 };
 
 const root = path.resolve(import.meta.dirname, "..");

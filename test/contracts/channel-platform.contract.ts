@@ -31,8 +31,11 @@ export function platformContract(
 
 type Failure = [name: string, answers: PeerAnswer[]];
 
-const failures: Failure[] = [
-  ["429 with Retry-After", [{ kind: "status", status: 429, retryAfter: "0" }]],
+/** After this it is known that nothing was done. */
+const refusals: Failure[] = [["429 with Retry-After", [{ kind: "status", status: 429, retryAfter: "0" }]]];
+
+/** After these nobody knows: the post is asked for, or sent again under its key. */
+const doubts: Failure[] = [
   [
     "503 and 500",
     [
@@ -52,9 +55,13 @@ function failing(get: () => ChannelHarness): void {
     title: string,
     body: (h: ChannelHarness, peer: PlatformPeer) => Promise<void>,
   ): void => needing(get, "platform", title, (h) => body(h, h.peer!));
+  /** Where it cannot be found out what was posted, such an attempt is `unknown`. */
+  const needsReconcile: typeof needsPlatform = (title, body) =>
+    needing(get, ["platform", "reconcile"], title, (h) => body(h, h.peer!));
 
-  for (const [name, answers] of failures) {
-    needsPlatform(
+  for (const [name, answers] of [...refusals, ...doubts]) {
+    const needs = doubts.some(([doubt]) => doubt === name) ? needsReconcile : needsPlatform;
+    needs(
       `LEDG-14: answered with ${name}, there is one post and one receipt, and the order holds`,
       async (h, peer) => {
         await peer.once(...answers);
@@ -70,7 +77,7 @@ function failing(get: () => ChannelHarness): void {
     );
   }
 
-  needsPlatform(
+  needsReconcile(
     "every attempt of an op has one idempotency key, and every request is signed",
     async (h, peer) => {
       await peer.once({ kind: "status", status: 500 }, { kind: "close" });

@@ -32,16 +32,19 @@ export function channelContract(name: string, make: () => Promise<ChannelHarness
   });
 }
 
-/** A test that needs a capability; where the channel lacks it, its lack is proven instead. */
+/** A test that needs capabilities; where the channel lacks one, its lack is proven instead. */
 export function needing(
   get: () => ChannelHarness,
-  capability: Capability,
+  capability: Capability | readonly Capability[],
   title: string,
   body: (h: ChannelHarness) => Promise<void>,
 ): void {
   test(title, async ({ annotate }) => {
     const h = get();
-    const lack = h.lacks[capability];
+    const lack = [capability]
+      .flat()
+      .map((one) => h.lacks[one as Capability])
+      .find(Boolean);
     if (!lack) return body(h);
     await annotate(`not here: ${lack.reason}`);
     expect(lack.reason).not.toBe("");
@@ -75,7 +78,8 @@ function answering(get: () => ChannelHarness): void {
     const asked = await h.say({ conversation, text: "hi" });
     expect(asked.status).toBe(202);
     expect(asked.body.address).toBe(h.address(conversation));
-    expect(parseAddress(asked.body.address)).toMatchObject({ conversation, thread: null });
+    const id = h.idOf?.(conversation) ?? conversation;
+    expect(parseAddress(asked.body.address)).toMatchObject({ conversation: id, thread: null });
     expect((await h.untilPosts(asked.body.address, 1)).map((post) => post.text)).toEqual(["You said: hi"]);
     const delivery = await untilDelivery(h, asked.body.run, "delivered");
     expect(delivery).toMatchObject({ address: asked.body.address, rule: "turn" });
@@ -212,7 +216,8 @@ function comingIn(get: () => ChannelHarness): void {
       const denials = await db.query((k) =>
         k.selectFrom("denials").selectAll().where("address", "=", address),
       );
-      expect(denials).toMatchObject([{ sender: "stranger", times: 1, reason: h.denial }]);
+      const sender = h.idOf?.("stranger") ?? "stranger";
+      expect(denials).toMatchObject([{ sender, times: 1, reason: h.denial }]);
       for (const table of ["turns", "messages", "conversations"] as const) {
         const rows = await db.query((k) =>
           k.selectFrom(table).select("address").where("address", "=", address),

@@ -42,7 +42,7 @@ export interface WireDelivery {
 }
 
 /** What a channel may lack. Whoever lacks something says why, and proves that it does. */
-export type Capability = "allow" | "edit" | "files" | "pieces" | "platform";
+export type Capability = "allow" | "edit" | "files" | "pieces" | "platform" | "reconcile";
 
 export interface Lack {
   reason: string;
@@ -57,6 +57,8 @@ export interface ChannelHarness {
   readonly peer: PlatformPeer | null;
   /** What stands in the record of a sender who is not on the list. */
   readonly denial: string;
+  /** What the platform itself calls a conversation or person of a test; the same name where this is left out. */
+  idOf?(name: string): string;
   address(conversation: string, thread?: string): string;
   say(saying: Saying): Promise<Acknowledged>;
   /** What people see at a place, without what they said themselves. */
