@@ -5,6 +5,7 @@
 const shapes: readonly [RegExp, string][] = [
   [/\b(?:sk|pk|rk)-[A-Za-z0-9_-]{8,}/g, "[secret]"],
   [/\bx(?:ox[abeoprs]|app)-[A-Za-z0-9-]{8,}/g, "[secret]"],
+  [/\b\d{6,12}:[A-Za-z0-9_-]{30,}/g, "[secret]"], // bot tokens of Telegram
   [/\bwbg_[A-Za-z0-9_-]{8,}/g, "[secret]"],
   [/\bgh[opsur]_[A-Za-z0-9]{16,}/g, "[secret]"],
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, "$1 [secret]"],
