@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agent } from "../../src/agents/agent-factory.ts";
 import { irc, type IrcOptions } from "../../src/channels/irc/index.ts";
 import { RunningGateway } from "../../src/gateway/create-gateway.ts";
+import { silentLogger } from "../../src/kernel/logger.ts";
+import { channelPorts } from "../support/channel-ports.ts";
 import { IrcPerson, Ngircd } from "../support/irc/ngircd.ts";
 import { skipVariables, variables } from "../support/services.ts";
 import { eachStore, type TestStore } from "../support/stores.ts";
@@ -235,6 +237,22 @@ describe("the channel irc", { skip: missing !== null }, () => {
       });
     });
     await two.close();
+  });
+
+  test("SECU-1: where the server vouches for nobody, a services account lets nobody in, and that is said", async () => {
+    const said: string[] = [];
+    const log = { ...silentLogger, warn: (_: object, text: string) => void said.push(text) };
+    const settings = {
+      host: "127.0.0.1",
+      port: server.port,
+      tls: false,
+      nick: `b${randomUUID().slice(0, 7)}`,
+    };
+    const allow = { users: ["account:ann"], channels: [], dms: true };
+    const channel = irc({ ...settings, account: "net", allow }).connect(channelPorts({ log }));
+    await channel.start?.();
+    expect(said).toEqual([expect.stringContaining("account-tag")]);
+    await channel.stop?.();
   });
 
   test("a nick that somebody else has gets an underscore", async () => {

@@ -15,8 +15,11 @@ export interface Heard {
 
 export interface ConnectionEvents {
   heard(message: Heard): void;
-  /** Registered with the server; the nick may be another than was wished. */
-  up(nick: string): void;
+  /**
+   * Registered with the server; the nick may be another than was wished. `vouches`: the server tells the services account
+   * of whoever speaks.
+   */
+  up(nick: string, vouches: boolean): void;
   down(reason: string): void;
   /** The server refuses us for good: a wrong password, a ban. */
   refused(reason: string): void;
@@ -78,7 +81,7 @@ export class IrcConnection {
       this.#isUp = true;
       this.#failed = 0;
       for (const channel of settings.allow.channels) this.#client.join(channel);
-      events.up(this.#client.user.nick);
+      events.up(this.#client.user.nick, this.#client.network.cap.enabled.includes("account-tag"));
     });
     this.#client.on("socket error", (error) => this.#down(error.message));
     this.#client.on("socket close", () => this.#down("the connection was closed"));

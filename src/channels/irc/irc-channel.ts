@@ -47,8 +47,9 @@ class IrcChannel implements Channel {
       heard: (message) => {
         this.#last = this.#last.then(() => this.#take(message));
       },
-      up: (nick) => {
+      up: (nick, vouches) => {
         ports.report({ kind: "on" });
+        if (!vouches && asksForAccounts(settings)) ports.log.warn({}, noAccounts);
         if (nick !== settings.nick) ports.log.warn({ nick }, `the nick ${settings.nick} is taken`);
         this.#begun?.();
       },
@@ -141,6 +142,8 @@ class IrcChannel implements Channel {
     const { settings, me } = { settings: this.#settings, me: this.#connection.nick };
     // Programs talk by NOTICE, which is never heard here (RFC 2812, 3.3.2); those that say so are left out too.
     if (bot || sameCase(nick) === sameCase(me)) return null;
+    // No nick may have a ":" (RFC 2812, 2.3.1); one that a server lets through must not pass for an account.
+    if (nick.includes(":")) return null;
     const toUs = sameCase(target) === sameCase(me);
     const said = withoutMention(text, me);
     if (!toUs && settings.listen === "mentions" && said === null) return null;
@@ -171,6 +174,13 @@ class IrcChannel implements Channel {
     return { kind: "blocked", reason: answer.reason };
   }
 }
+
+function asksForAccounts({ allow }: IrcSettings): boolean {
+  return allow.users !== "*" && allow.users.some((user) => user.startsWith("account:"));
+}
+
+const noAccounts =
+  "irc.allow.users has services accounts, but this server does not tell who is logged in (IRCv3 account-tag), so nobody is let in by one; allow nicks, if everybody on the server can be trusted";
 
 function isChannel(name: string): boolean {
   return /^[#&+!]/.test(name);

@@ -34,6 +34,8 @@ declare module "irc-framework" {
   ) => void;
   export class Client {
     readonly user: { nick: string };
+    /** `cap.enabled`: what server and client have agreed on. */
+    readonly network: { cap: { enabled: string[] } };
     readonly connected: boolean;
     requestCap(names: string[]): void;
     connect(options: ClientOptions): void;
